@@ -1,0 +1,84 @@
+//! Any bytes in, one valid response out (protocol, "What the dispatcher promises"). It does no I/O and keeps no state:
+//! [`Dispatcher::decode`] gives a finished refusal or a call, and what the call's answer is checked against;
+//! [`Expected::complete`] checks the answer and encodes it. Who serves the call between the two, and on which thread, is
+//! not known here.
+
+mod decode;
+mod page;
+mod response;
+
+pub use decode::{Decoded, DecodedCall};
+pub use page::PageBuilder;
+pub use response::{Completed, Unanswered};
+
+use std::borrow::Cow;
+
+use crate::protocol::{Operation, SensitiveNames};
+use crate::service::About;
+
+/// The default of [`Dispatcher::max_message_bytes`]: 16 MiB.
+pub const DEFAULT_MAX_MESSAGE_BYTES: usize = 16 << 20;
+
+/// The rules that a host can tighten. Everything else is the contract's.
+#[derive(Clone, Debug)]
+pub struct Dispatcher {
+    /// The most bytes that a message, and a response, may have; exactly as many are allowed. A refusal that would be larger
+    /// is written all the same: it has at most 16 KiB.
+    pub max_message_bytes: usize,
+    /// Names that are kept out of metadata.
+    pub sensitive_names: SensitiveNames,
+    /// Whether a call without a principal is answered `unauthorized`.
+    pub require_principal: bool,
+}
+
+impl Default for Dispatcher {
+    fn default() -> Dispatcher {
+        Dispatcher {
+            max_message_bytes: DEFAULT_MAX_MESSAGE_BYTES,
+            sensitive_names: SensitiveNames::built_in(),
+            require_principal: false,
+        }
+    }
+}
+
+/// What the answer to a decoded call has to fit. It can be completed once: the methods that answer consume it.
+#[derive(Clone, Debug)]
+pub struct Expected<'a> {
+    operation: Operation,
+    request_id: Cow<'a, str>,
+    run_id: Cow<'a, str>,
+    after_sequence: u64,
+    limit: u64,
+}
+
+impl<'a> Expected<'a> {
+    /// The operation that is to be answered.
+    pub fn operation(&self) -> Operation {
+        self.operation
+    }
+
+    /// The same, without a borrow of the message: for a call that is answered later.
+    pub fn into_owned(self) -> Expected<'static> {
+        Expected {
+            operation: self.operation,
+            request_id: Cow::Owned(self.request_id.into_owned()),
+            run_id: Cow::Owned(self.run_id.into_owned()),
+            after_sequence: self.after_sequence,
+            limit: self.limit,
+        }
+    }
+
+    fn about(&self) -> About<'_> {
+        About { run_id: Some(&self.run_id), after_sequence: Some(self.after_sequence), limit: Some(self.limit) }
+    }
+}
+
+/// Whether an answer of this kind belongs to `operation`.
+pub(crate) fn fits(answer: &crate::service::Answer<'_>, operation: Operation) -> bool {
+    use crate::service::Answer;
+    match answer {
+        Answer::Submission(_) => operation.mutates(),
+        Answer::Run(_) => operation == Operation::GetRun,
+        Answer::Page(_) => operation == Operation::ListEvents,
+    }
+}

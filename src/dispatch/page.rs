@@ -1,0 +1,61 @@
+//! A page that is built event by event, straight into the response: a service need not hold it as a whole.
+
+use super::response::{Completed, check_size};
+use super::{Dispatcher, Expected};
+use crate::protocol::json::Writer;
+use crate::protocol::{Path, Violation};
+use crate::service::{Event, PageProgress};
+
+/// The response to `list_events` while its events come in.
+pub struct PageBuilder<'a> {
+    expected: Expected<'a>,
+    progress: PageProgress,
+    out: Writer,
+    count: usize,
+}
+
+impl<'a> PageBuilder<'a> {
+    /// A page without events yet, with room for about `hint` bytes of them.
+    pub(crate) fn new(expected: Expected<'a>, hint: usize) -> PageBuilder<'a> {
+        let mut out = expected.begin(hint + 60);
+        out.open_object();
+        out.name("events");
+        out.open_array();
+        PageBuilder { expected, progress: PageProgress::default(), out, count: 0 }
+    }
+
+    /// The page's next event. When it is refused the page has to end as [`PageBuilder::broken`].
+    pub(crate) fn event(&mut self, dispatcher: &Dispatcher, event: &Event<'_>) -> Result<(), Box<Violation>> {
+        let events = Path::ROOT.member("events");
+        self.progress.event(events.element(self.count), self.expected.about(), event)?;
+        self.out.separate();
+        event.write(&mut self.out, |name| !dispatcher.sensitive_names.contains(name));
+        self.count += 1;
+        check_size(dispatcher, self.out.len())
+    }
+
+    /// Ends the page.
+    pub(crate) fn finish(self, dispatcher: &Dispatcher, next_sequence: u64, has_more: bool) -> Completed {
+        let PageBuilder { expected, progress, mut out, .. } = self;
+        if let Err(violation) = progress.end(Path::ROOT, expected.about(), next_sequence, has_more) {
+            return expected.broken(violation);
+        }
+        out.close_array();
+        out.name("nextSequence");
+        out.unsigned(next_sequence);
+        out.name("hasMore");
+        out.boolean(has_more);
+        out.close_object();
+        expected.finish(dispatcher, out)
+    }
+
+    /// What was expected, when something else than a page answers after all.
+    pub(crate) fn into_expected(self) -> Expected<'a> {
+        self.expected
+    }
+
+    /// The response when an event was refused.
+    pub(crate) fn broken(self, violation: Box<Violation>) -> Completed {
+        self.expected.broken(violation)
+    }
+}

@@ -1,0 +1,5 @@
+//! map
+pub mod client;
+pub mod dispatch;
+pub mod protocol;
+pub mod service;

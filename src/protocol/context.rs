@@ -1,0 +1,149 @@
+//! The execution context: where a run comes from and whose it is.
+
+use std::borrow::Cow;
+
+use super::json::{Found, Reader, Slot, Writer, slot};
+use super::{Metadata, Path, SensitiveNames};
+
+/// Where a run comes from. Every string is empty where nothing is known; all but `run_id` are free text.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ExecutionContext<'a> {
+    /// The run. An identity, and required, in `create_run`; may be empty in a view.
+    pub run_id: Cow<'a, str>,
+    /// The trace that the run belongs to.
+    pub trace_id: Cow<'a, str>,
+    /// The application's request that led to the run; not the protocol's `requestId`.
+    pub request_id: Cow<'a, str>,
+    /// The tenant that the run is for.
+    pub tenant_id: Cow<'a, str>,
+    /// The user that the run is for.
+    pub user_id: Cow<'a, str>,
+    /// The application that submitted it.
+    pub application_id: Cow<'a, str>,
+    /// The workspace that it works in.
+    pub workspace_id: Cow<'a, str>,
+    /// The conversation that it belongs to.
+    pub conversation_id: Cow<'a, str>,
+    /// The agent that is to do it.
+    pub agent_id: Cow<'a, str>,
+    /// A language tag such as `en-US`.
+    pub locale: Cow<'a, str>,
+    /// When the run has to end, in milliseconds since the Unix epoch, within 8.64e15 of it.
+    pub deadline_unix_ms: Option<i64>,
+    /// Strings without secrets: in `create_run` a sensitive name refuses the request.
+    pub metadata: Metadata<'a>,
+}
+
+/// The members that are strings, in the order of [`ExecutionContext::strings`].
+const STRINGS: [&str; 10] = [
+    "runId",
+    "traceId",
+    "requestId",
+    "tenantId",
+    "userId",
+    "applicationId",
+    "workspaceId",
+    "conversationId",
+    "agentId",
+    "locale",
+];
+
+impl<'a> ExecutionContext<'a> {
+    fn strings(&self) -> [&Cow<'a, str>; STRINGS.len()] {
+        [
+            &self.run_id,
+            &self.trace_id,
+            &self.request_id,
+            &self.tenant_id,
+            &self.user_id,
+            &self.application_id,
+            &self.workspace_id,
+            &self.conversation_id,
+            &self.agent_id,
+            &self.locale,
+        ]
+    }
+
+    /// Reads the object that comes next; its rules depend on where it stands and are checked there.
+    pub(crate) fn read(reader: &mut Reader<'a>, path: Path<'_>) -> Found<ExecutionContext<'a>> {
+        if reader.peek() != Some(b'{') {
+            return slot::wrong_type(reader, path, "an object");
+        }
+        let mut strings: [Slot<Cow<'a, str>>; STRINGS.len()] = Default::default();
+        let (mut deadline, mut metadata) = (Slot::Absent, Slot::Absent);
+        reader.enter_object()?;
+        let mut first = true;
+        while let Some(name) = reader.next_member(&mut first)? {
+            if let Some(index) = STRINGS.iter().position(|known| *known == name) {
+                strings[index].fill(reader, path.member(STRINGS[index]), slot::string)?;
+            } else {
+                match &*name {
+                    "deadlineUnixMs" => deadline.fill(reader, path.member("deadlineUnixMs"), slot::nullable_unix_ms)?,
+                    "metadata" => metadata.fill(reader, path.member("metadata"), slot::metadata)?,
+                    _ => reader.skip_value()?,
+                }
+            }
+        }
+        Ok((move || {
+            let [run, trace, request, tenant, user, application, workspace, conversation, agent, locale] = strings;
+            Ok(ExecutionContext {
+                run_id: run.or_default()?,
+                trace_id: trace.or_default()?,
+                request_id: request.or_default()?,
+                tenant_id: tenant.or_default()?,
+                user_id: user.or_default()?,
+                application_id: application.or_default()?,
+                workspace_id: workspace.or_default()?,
+                conversation_id: conversation.or_default()?,
+                agent_id: agent.or_default()?,
+                locale: locale.or_default()?,
+                deadline_unix_ms: deadline.or_default()?,
+                metadata: metadata.or_default()?,
+            })
+        })())
+    }
+
+    /// Writes every member. `keep` says which metadata names may leave.
+    pub(crate) fn write(&self, out: &mut Writer, keep: impl Fn(&str) -> bool) {
+        out.open_object();
+        for (name, value) in STRINGS.iter().zip(self.strings()) {
+            out.name(name);
+            out.string(value);
+        }
+        out.name("deadlineUnixMs");
+        out.nullable_signed(self.deadline_unix_ms);
+        out.name("metadata");
+        out.metadata(&self.metadata, keep);
+        out.close_object();
+    }
+
+    /// Drops the metadata whose names are sensitive.
+    pub(crate) fn redact(&mut self, sensitive: &SensitiveNames) {
+        self.metadata.retain(|name| !sensitive.contains(name));
+    }
+
+    /// About how many bytes [`ExecutionContext::write`] writes.
+    pub(crate) fn size_hint(&self) -> usize {
+        let strings: usize = self.strings().iter().map(|value| value.len()).sum();
+        240 + strings + self.metadata.size_hint()
+    }
+
+    /// The same context, owned.
+    pub fn into_owned(self) -> ExecutionContext<'static> {
+        let own = |text: Cow<'a, str>| Cow::Owned(text.into_owned());
+        ExecutionContext {
+            run_id: own(self.run_id),
+            trace_id: own(self.trace_id),
+            request_id: own(self.request_id),
+            tenant_id: own(self.tenant_id),
+            user_id: own(self.user_id),
+            application_id: own(self.application_id),
+            workspace_id: own(self.workspace_id),
+            conversation_id: own(self.conversation_id),
+            agent_id: own(self.agent_id),
+            locale: own(self.locale),
+            deadline_unix_ms: self.deadline_unix_ms,
+            metadata: self.metadata.into_owned(),
+        }
+    }
+}

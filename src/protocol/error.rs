@@ -1,0 +1,136 @@
+//! What a refusal says: a code of the contract, a message, and what belongs to it.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use super::{FreeJson, Metadata};
+
+/// The codes of the contract. Nothing else is ever written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ErrorCode {
+    /// The request breaks a rule of the contract or of the service.
+    InvalidRequest,
+    /// The host does not speak the request's protocol version; `details.supportedVersions` says which it speaks.
+    UnsupportedProtocolVersion,
+    /// Nobody was authenticated.
+    Unauthorized,
+    /// The principal may not do that.
+    Forbidden,
+    /// There is no such run for this principal.
+    NotFound,
+    /// The run is in another state or revision than the request expects.
+    Conflict,
+    /// Not now. After a mutation the outcome is not known: retry with the same idempotency key.
+    Unavailable,
+    /// A fault of the host. After a mutation the outcome is not known: retry with the same idempotency key.
+    Internal,
+}
+
+impl ErrorCode {
+    /// All eight, in the order of the contract.
+    pub const ALL: [ErrorCode; 8] = [
+        ErrorCode::InvalidRequest,
+        ErrorCode::UnsupportedProtocolVersion,
+        ErrorCode::Unauthorized,
+        ErrorCode::Forbidden,
+        ErrorCode::NotFound,
+        ErrorCode::Conflict,
+        ErrorCode::Unavailable,
+        ErrorCode::Internal,
+    ];
+
+    /// The name on the wire, for example `not_found`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            ErrorCode::InvalidRequest => "invalid_request",
+            ErrorCode::UnsupportedProtocolVersion => "unsupported_protocol_version",
+            ErrorCode::Unauthorized => "unauthorized",
+            ErrorCode::Forbidden => "forbidden",
+            ErrorCode::NotFound => "not_found",
+            ErrorCode::Conflict => "conflict",
+            ErrorCode::Unavailable => "unavailable",
+            ErrorCode::Internal => "internal",
+        }
+    }
+
+    /// The code of that name on the wire.
+    pub fn from_name(name: &str) -> Option<ErrorCode> {
+        ErrorCode::ALL.into_iter().find(|code| code.name() == name)
+    }
+}
+
+/// A failure of the protocol: what a service answers with, and what a client reads.
+///
+/// Of an [`ErrorCode::Internal`] error only `retryable` leaves the host. `Debug` shows neither details nor the values of
+/// metadata.
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{}: {message}", code.name())]
+pub struct HostError<'a> {
+    /// What kind of failure it is.
+    pub code: ErrorCode,
+    /// For people. It leaves the host as it is: no secrets.
+    pub message: Cow<'a, str>,
+    /// Whether the same request may succeed later.
+    pub retryable: bool,
+    /// For programs, any JSON, `{}` where there is nothing to say. It leaves the host as it is: no secrets.
+    pub details: FreeJson<'a>,
+    /// Strings for programs; sensitive names are dropped before they leave.
+    pub metadata: Metadata<'a>,
+    /// Client: the code that was received when it is none of the contract's, and `code` reads as internal. A service
+    /// leaves it empty.
+    pub original_code: Cow<'a, str>,
+}
+
+impl<'a> HostError<'a> {
+    /// An error that is not retryable, with details `{}` and no metadata.
+    pub fn new(code: ErrorCode, message: impl Into<Cow<'a, str>>) -> HostError<'a> {
+        HostError {
+            code,
+            message: message.into(),
+            retryable: false,
+            details: FreeJson::EMPTY_OBJECT,
+            metadata: Metadata::new(),
+            original_code: Cow::Borrowed(""),
+        }
+    }
+
+    /// The same error, with these details.
+    pub fn with_details(self, details: FreeJson<'a>) -> HostError<'a> {
+        HostError { details, ..self }
+    }
+
+    /// The same error, with this metadata.
+    pub fn with_metadata(self, metadata: Metadata<'a>) -> HostError<'a> {
+        HostError { metadata, ..self }
+    }
+
+    /// The same error; `retryable` says whether the same request may succeed later.
+    pub fn with_retryable(self, retryable: bool) -> HostError<'a> {
+        HostError { retryable, ..self }
+    }
+
+    /// The same error, owned.
+    pub fn into_owned(self) -> HostError<'static> {
+        HostError {
+            code: self.code,
+            message: Cow::Owned(self.message.into_owned()),
+            retryable: self.retryable,
+            details: self.details.into_owned(),
+            metadata: self.metadata.into_owned(),
+            original_code: Cow::Owned(self.original_code.into_owned()),
+        }
+    }
+}
+
+impl fmt::Debug for HostError<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("HostError")
+            .field("code", &self.code)
+            .field("message", &self.message)
+            .field("retryable", &self.retryable)
+            .field("details", &self.details)
+            .field("metadata", &self.metadata)
+            .field("original_code", &self.original_code)
+            .finish()
+    }
+}

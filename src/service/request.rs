@@ -1,0 +1,334 @@
+//! The six requests: their types, their rules, and their bodies as JSON (protocol, "Request").
+
+use std::borrow::Cow;
+
+use crate::protocol::json::{Found, FreeJson, Malformed, Reader, Slot, Writer, slot};
+use crate::protocol::{
+    DEFAULT_CANCEL_REASON, DEFAULT_PAGE_EVENTS, ExecutionContext, MAX_PAGE_EVENTS, MAX_UNIX_MS, MAX_UNSIGNED, Metadata,
+    Operation, Path, Resolution, SensitiveNames, Violation, check_identity, quoted,
+};
+
+/// Submits a run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CreateRun<'a> {
+    /// Where the run comes from; its `run_id` names the run.
+    pub context: ExecutionContext<'a>,
+    /// What the run is to work on; `{}` when the request has none.
+    pub input: FreeJson<'a>,
+    /// Strings that belong to the run.
+    pub metadata: Metadata<'a>,
+}
+
+/// Reads a run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GetRun<'a> {
+    /// The run.
+    pub run_id: Cow<'a, str>,
+}
+
+/// Cancels a run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CancelRun<'a> {
+    /// The run.
+    pub run_id: Cow<'a, str>,
+    /// The revision that the caller has seen, 1 to 2^53-1.
+    pub expected_revision: u64,
+    /// Why; `agent run cancelled` when the request says nothing.
+    pub reason: Cow<'a, str>,
+}
+
+/// Approves or denies what a run waits for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ResolveApproval<'a> {
+    /// The run.
+    pub run_id: Cow<'a, str>,
+    /// The revision that the caller has seen, 1 to 2^53-1.
+    pub expected_revision: u64,
+    /// The approval, as the run's view names it.
+    pub approval_id: Cow<'a, str>,
+    /// Approved or denied, never pending.
+    pub resolution: Resolution,
+    /// Why; empty when the request says nothing.
+    pub reason: Cow<'a, str>,
+    /// Strings that belong to the resolution.
+    pub metadata: Metadata<'a>,
+}
+
+/// Lets an approved run go on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ResumeRun<'a> {
+    /// The run.
+    pub run_id: Cow<'a, str>,
+    /// The revision that the caller has seen, 1 to 2^53-1.
+    pub expected_revision: u64,
+    /// The approval that was given.
+    pub approval_id: Cow<'a, str>,
+    /// What the run gets to go on with; `{}` when the request has none.
+    pub input: FreeJson<'a>,
+}
+
+/// Reads events after a cursor.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ListEvents<'a> {
+    /// The run.
+    pub run_id: Cow<'a, str>,
+    /// Only events with a larger sequence are asked for; 0 for all, at most 2^53-1.
+    pub after_sequence: u64,
+    /// The most events that the page may hold, 1 to 1000.
+    pub limit: u64,
+}
+
+/// One of the six requests.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[allow(missing_docs, reason = "each variant holds the request that it is named after")]
+pub enum Request<'a> {
+    CreateRun(CreateRun<'a>),
+    GetRun(GetRun<'a>),
+    CancelRun(CancelRun<'a>),
+    ResolveApproval(ResolveApproval<'a>),
+    ResumeRun(ResumeRun<'a>),
+    ListEvents(ListEvents<'a>),
+}
+
+impl<'a> Request<'a> {
+    /// The operation that the request asks for.
+    pub fn operation(&self) -> Operation {
+        match self {
+            Request::CreateRun(_) => Operation::CreateRun,
+            Request::GetRun(_) => Operation::GetRun,
+            Request::CancelRun(_) => Operation::CancelRun,
+            Request::ResolveApproval(_) => Operation::ResolveApproval,
+            Request::ResumeRun(_) => Operation::ResumeRun,
+            Request::ListEvents(_) => Operation::ListEvents,
+        }
+    }
+
+    /// The run that the request is about.
+    pub fn run_id(&self) -> &str {
+        self.run_id_text()
+    }
+
+    pub(crate) fn run_id_text(&self) -> &Cow<'a, str> {
+        match self {
+            Request::CreateRun(request) => &request.context.run_id,
+            Request::GetRun(request) => &request.run_id,
+            Request::CancelRun(request) => &request.run_id,
+            Request::ResolveApproval(request) => &request.run_id,
+            Request::ResumeRun(request) => &request.run_id,
+            Request::ListEvents(request) => &request.run_id,
+        }
+    }
+
+    /// Refuses values that break the operation's rules. `path` leads to the body.
+    pub(crate) fn check(&self, path: Path<'_>, sensitive: &SensitiveNames) -> Result<(), Box<Violation>> {
+        if let Request::CreateRun(request) = self {
+            return check_context(path.member("context"), &request.context, sensitive);
+        }
+        check_identity(path.member("runId"), self.run_id())?;
+        match self {
+            Request::CreateRun(_) | Request::GetRun(_) => Ok(()),
+            Request::CancelRun(request) => check_revision(path, request.expected_revision),
+            Request::ResolveApproval(request) => {
+                check_revision(path, request.expected_revision)?;
+                check_identity(path.member("approvalId"), &request.approval_id)?;
+                if request.resolution == Resolution::Pending {
+                    return Err(unknown_decision(path));
+                }
+                Ok(())
+            }
+            Request::ResumeRun(request) => {
+                check_revision(path, request.expected_revision)?;
+                check_identity(path.member("approvalId"), &request.approval_id)
+            }
+            Request::ListEvents(request) => {
+                if request.after_sequence > MAX_UNSIGNED {
+                    return Err(Violation::new(path.member("afterSequence"), "expected at most 2^53-1, found a larger number"));
+                }
+                if !(1..=MAX_PAGE_EVENTS).contains(&request.limit) {
+                    let expected = format!("expected 1 to {MAX_PAGE_EVENTS}, found {}", request.limit);
+                    return Err(Violation::new(path.member("limit"), expected));
+                }
+                Ok(())
+            }
+        }
+    }
+
+    /// Writes the body, every member that the operation has.
+    pub(crate) fn write(&self, out: &mut Writer) {
+        out.open_object();
+        match self {
+            Request::CreateRun(request) => {
+                out.name("context");
+                request.context.write(out, |_| true);
+                out.name("input");
+                out.free_json(&request.input);
+                out.name("metadata");
+                out.metadata(&request.metadata, |_| true);
+            }
+            Request::GetRun(request) => write_run_id(out, &request.run_id),
+            Request::CancelRun(request) => {
+                write_run_id(out, &request.run_id);
+                write_revision(out, request.expected_revision);
+                write_string(out, "reason", &request.reason);
+            }
+            Request::ResolveApproval(request) => {
+                write_run_id(out, &request.run_id);
+                write_revision(out, request.expected_revision);
+                write_string(out, "approvalId", &request.approval_id);
+                write_string(out, "resolution", request.resolution.name());
+                write_string(out, "reason", &request.reason);
+                out.name("metadata");
+                out.metadata(&request.metadata, |_| true);
+            }
+            Request::ResumeRun(request) => {
+                write_run_id(out, &request.run_id);
+                write_revision(out, request.expected_revision);
+                write_string(out, "approvalId", &request.approval_id);
+                out.name("input");
+                out.free_json(&request.input);
+            }
+            Request::ListEvents(request) => {
+                write_run_id(out, &request.run_id);
+                out.name("afterSequence");
+                out.unsigned(request.after_sequence);
+                out.name("limit");
+                out.unsigned(request.limit);
+            }
+        }
+        out.close_object();
+    }
+}
+
+fn check_context(path: Path<'_>, context: &ExecutionContext<'_>, sensitive: &SensitiveNames) -> Result<(), Box<Violation>> {
+    check_identity(path.member("runId"), &context.run_id)?;
+    if context.deadline_unix_ms.is_some_and(|deadline| deadline.unsigned_abs() > MAX_UNIX_MS.unsigned_abs()) {
+        return Err(Violation::new(path.member("deadlineUnixMs"), "expected a time within 8640000000000000 ms of the epoch"));
+    }
+    let metadata = path.member("metadata");
+    match context.metadata.iter().find(|(name, _)| sensitive.contains(name)) {
+        None => Ok(()),
+        Some((name, _)) => {
+            let advice = format!(
+                "expected no secrets, found the sensitive name {}: move it out of the context, into a secret store of the host",
+                quoted(name)
+            );
+            Err(Violation::new(metadata.member(name), advice))
+        }
+    }
+}
+
+fn check_revision(path: Path<'_>, revision: u64) -> Result<(), Box<Violation>> {
+    if (1..=MAX_UNSIGNED).contains(&revision) {
+        return Ok(());
+    }
+    let expected = format!("expected 1 to 2^53-1, found {revision}");
+    Err(Violation::new(path.member("expectedRevision"), expected))
+}
+
+fn unknown_decision(path: Path<'_>) -> Box<Violation> {
+    Violation::new(path.member("resolution"), "expected \"approved\" or \"denied\"")
+}
+
+fn write_run_id(out: &mut Writer, run_id: &str) {
+    write_string(out, "runId", run_id);
+}
+
+fn write_revision(out: &mut Writer, revision: u64) {
+    out.name("expectedRevision");
+    out.unsigned(revision);
+}
+
+fn write_string(out: &mut Writer, name: &'static str, value: &str) {
+    out.name(name);
+    out.string(value);
+}
+
+/// A request's body as it was read, before it is known which operation it belongs to: what the operation does not name
+/// is never asked for, and so ignored.
+#[derive(Default)]
+pub(crate) struct Body<'a> {
+    context: Slot<ExecutionContext<'a>>,
+    input: Slot<FreeJson<'a>>,
+    metadata: Slot<Metadata<'a>>,
+    run_id: Slot<Cow<'a, str>>,
+    expected_revision: Slot<u64>,
+    approval_id: Slot<Cow<'a, str>>,
+    resolution: Slot<Cow<'a, str>>,
+    reason: Slot<Cow<'a, str>>,
+    after_sequence: Slot<u64>,
+    limit: Slot<u64>,
+}
+
+impl<'a> Body<'a> {
+    /// Reads the object that comes next.
+    pub(crate) fn read(reader: &mut Reader<'a>, path: Path<'_>) -> Found<Body<'a>> {
+        if reader.peek() != Some(b'{') {
+            return slot::wrong_type(reader, path, "an object");
+        }
+        reader.enter_object()?;
+        let (mut first, mut body) = (true, Body::default());
+        while let Some(name) = reader.next_member(&mut first)? {
+            body.read_member(reader, &name, path.member(&name))?;
+        }
+        Ok(Ok(body))
+    }
+
+    fn read_member(&mut self, reader: &mut Reader<'a>, name: &str, path: Path<'_>) -> Result<(), Malformed> {
+        match name {
+            "context" => self.context.fill(reader, path, ExecutionContext::read),
+            "input" => self.input.fill(reader, path, slot::free_json),
+            "metadata" => self.metadata.fill(reader, path, slot::metadata),
+            "runId" => self.run_id.fill(reader, path, slot::string),
+            "expectedRevision" => self.expected_revision.fill(reader, path, slot::unsigned),
+            "approvalId" => self.approval_id.fill(reader, path, slot::string),
+            "resolution" => self.resolution.fill(reader, path, slot::string),
+            "reason" => self.reason.fill(reader, path, slot::string),
+            "afterSequence" => self.after_sequence.fill(reader, path, slot::unsigned),
+            "limit" => self.limit.fill(reader, path, slot::unsigned),
+            _ => reader.skip_value(),
+        }
+    }
+
+    /// The body as the operation's request, with every default filled in. Values are checked by [`Request::check`].
+    pub(crate) fn into_request(self, operation: Operation, path: Path<'_>) -> Result<Request<'a>, Box<Violation>> {
+        let run_id = |slot: Slot<Cow<'a, str>>| slot.required(path.member("runId"), "the run's id");
+        let revision = |slot: Slot<u64>| slot.required(path.member("expectedRevision"), "the revision that was last seen");
+        let approval_id = |slot: Slot<Cow<'a, str>>| slot.required(path.member("approvalId"), "the approval's id");
+        let input = |slot: Slot<FreeJson<'a>>| Ok::<_, Box<Violation>>(slot.optional()?.unwrap_or(FreeJson::EMPTY_OBJECT));
+        Ok(match operation {
+            Operation::CreateRun => Request::CreateRun(CreateRun {
+                context: self.context.required(path.member("context"), "the execution context, an object with \"runId\"")?,
+                input: input(self.input)?,
+                metadata: self.metadata.or_default()?,
+            }),
+            Operation::GetRun => Request::GetRun(GetRun { run_id: run_id(self.run_id)? }),
+            Operation::CancelRun => Request::CancelRun(CancelRun {
+                run_id: run_id(self.run_id)?,
+                expected_revision: revision(self.expected_revision)?,
+                reason: self.reason.optional()?.unwrap_or(Cow::Borrowed(DEFAULT_CANCEL_REASON)),
+            }),
+            Operation::ResolveApproval => {
+                let decision = self.resolution.required(path.member("resolution"), "\"approved\" or \"denied\"")?;
+                Request::ResolveApproval(ResolveApproval {
+                    run_id: run_id(self.run_id)?,
+                    expected_revision: revision(self.expected_revision)?,
+                    approval_id: approval_id(self.approval_id)?,
+                    resolution: Resolution::from_name(&decision).ok_or_else(|| unknown_decision(path))?,
+                    reason: self.reason.or_default()?,
+                    metadata: self.metadata.or_default()?,
+                })
+            }
+            Operation::ResumeRun => Request::ResumeRun(ResumeRun {
+                run_id: run_id(self.run_id)?,
+                expected_revision: revision(self.expected_revision)?,
+                approval_id: approval_id(self.approval_id)?,
+                input: input(self.input)?,
+            }),
+            Operation::ListEvents => Request::ListEvents(ListEvents {
+                run_id: run_id(self.run_id)?,
+                after_sequence: self.after_sequence.or_default()?,
+                limit: self.limit.optional()?.unwrap_or(DEFAULT_PAGE_EVENTS),
+            }),
+        })
+    }
+}
