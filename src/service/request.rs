@@ -81,6 +81,7 @@ pub struct ListEvents<'a> {
 /// One of the six requests.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[allow(missing_docs, reason = "each variant holds the request that it is named after")]
+#[allow(clippy::large_enum_variant, reason = "a request is moved once, to the service")]
 pub enum Request<'a> {
     CreateRun(CreateRun<'a>),
     GetRun(GetRun<'a>),

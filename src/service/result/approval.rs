@@ -1,0 +1,136 @@
+//! The approval in a run's view.
+
+use std::borrow::Cow;
+
+use super::{Checked, check_time, own};
+use crate::protocol::json::{Found, Reader, Slot, Writer, slot};
+use crate::protocol::{Metadata, Path, Resolution, Violation, check_identity, check_not_empty};
+
+/// What a run waits for, or waited for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ApprovalView<'a> {
+    /// The approval. An identity.
+    pub approval_id: Cow<'a, str>,
+    /// The tool call that needs it, not empty.
+    pub tool_call_id: Cow<'a, str>,
+    /// The tool, not empty.
+    pub tool_name: Cow<'a, str>,
+    /// What became of it.
+    pub resolution: Resolution,
+    /// Why it is needed, or why it was decided so.
+    pub reason: Cow<'a, str>,
+    /// When it was asked for, in milliseconds since the Unix epoch.
+    pub created_at_unix_ms: i64,
+    /// When it was decided, in milliseconds since the Unix epoch: none while pending, some once resolved.
+    pub resolved_at_unix_ms: Option<i64>,
+    /// Strings that belong to it; sensitive names are dropped before they leave.
+    pub metadata: Metadata<'a>,
+}
+
+impl<'a> ApprovalView<'a> {
+    pub(super) fn read_nullable(reader: &mut Reader<'a>, path: Path<'_>) -> Found<Option<ApprovalView<'a>>> {
+        if reader.null()? {
+            return Ok(Ok(None));
+        }
+        Ok(ApprovalView::read(reader, path)?.map(Some))
+    }
+
+    pub(super) fn read(reader: &mut Reader<'a>, path: Path<'_>) -> Found<ApprovalView<'a>> {
+        if reader.peek() != Some(b'{') {
+            return slot::wrong_type(reader, path, "an approval view, an object, or null");
+        }
+        let (mut id, mut call, mut tool, mut resolution) = (Slot::Absent, Slot::Absent, Slot::Absent, Slot::Absent);
+        let (mut reason, mut created, mut resolved, mut metadata) = (Slot::Absent, Slot::Absent, Slot::Absent, Slot::Absent);
+        reader.enter_object()?;
+        let mut first = true;
+        while let Some(name) = reader.next_member(&mut first)? {
+            let place = path.member(&name);
+            match &*name {
+                "approvalId" => id.fill(reader, place, slot::string)?,
+                "toolCallId" => call.fill(reader, place, slot::string)?,
+                "toolName" => tool.fill(reader, place, slot::string)?,
+                "resolution" => resolution.fill(reader, place, approval_resolution)?,
+                "reason" => reason.fill(reader, place, slot::string)?,
+                "createdAtUnixMs" => created.fill(reader, place, slot::unix_ms)?,
+                "resolvedAtUnixMs" => resolved.fill(reader, place, slot::nullable_unix_ms)?,
+                "metadata" => metadata.fill(reader, place, slot::metadata)?,
+                _ => reader.skip_value()?,
+            }
+        }
+        Ok((move || {
+            Ok(ApprovalView {
+                approval_id: id.required(path.member("approvalId"), "the approval's id")?,
+                tool_call_id: call.required(path.member("toolCallId"), "the tool call's id")?,
+                tool_name: tool.required(path.member("toolName"), "the tool's name")?,
+                resolution: resolution.required(path.member("resolution"), "the approval's resolution")?,
+                reason: reason.or_default()?,
+                created_at_unix_ms: created.or_default()?,
+                resolved_at_unix_ms: resolved.or_default()?,
+                metadata: metadata.or_default()?,
+            })
+        })())
+    }
+
+    pub(super) fn check(&self, path: Path<'_>) -> Checked {
+        check_identity(path.member("approvalId"), &self.approval_id)?;
+        check_not_empty(path.member("toolCallId"), &self.tool_call_id)?;
+        check_not_empty(path.member("toolName"), &self.tool_name)?;
+        check_time(path.member("createdAtUnixMs"), Some(self.created_at_unix_ms))?;
+        check_time(path.member("resolvedAtUnixMs"), self.resolved_at_unix_ms)?;
+        match (self.resolution, self.resolved_at_unix_ms) {
+            (Resolution::Pending, Some(_)) => {
+                Err(Violation::new(path.member("resolvedAtUnixMs"), "expected null while the approval is pending"))
+            }
+            (Resolution::Approved | Resolution::Denied, None) => {
+                Err(Violation::new(path.member("resolvedAtUnixMs"), "expected a time once the approval is resolved"))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    pub(super) fn write(&self, out: &mut Writer, keep: impl Fn(&str) -> bool) {
+        out.open_object();
+        for (name, value) in [
+            ("approvalId", &*self.approval_id),
+            ("toolCallId", &self.tool_call_id),
+            ("toolName", &self.tool_name),
+            ("resolution", self.resolution.name()),
+            ("reason", &self.reason),
+        ] {
+            out.name(name);
+            out.string(value);
+        }
+        out.name("createdAtUnixMs");
+        out.signed(self.created_at_unix_ms);
+        out.name("resolvedAtUnixMs");
+        out.nullable_signed(self.resolved_at_unix_ms);
+        out.name("metadata");
+        out.metadata(&self.metadata, keep);
+        out.close_object();
+    }
+
+    pub(super) fn size_hint(&self) -> usize {
+        let texts = self.approval_id.len() + self.tool_call_id.len() + self.tool_name.len() + self.reason.len();
+        220 + texts + self.metadata.size_hint()
+    }
+
+    /// The same view, owned.
+    pub fn into_owned(self) -> ApprovalView<'static> {
+        ApprovalView {
+            approval_id: own(self.approval_id),
+            tool_call_id: own(self.tool_call_id),
+            tool_name: own(self.tool_name),
+            resolution: self.resolution,
+            reason: own(self.reason),
+            created_at_unix_ms: self.created_at_unix_ms,
+            resolved_at_unix_ms: self.resolved_at_unix_ms,
+            metadata: self.metadata.into_owned(),
+        }
+    }
+}
+
+fn approval_resolution(reader: &mut Reader<'_>, path: Path<'_>) -> Found<Resolution> {
+    Ok(slot::string(reader, path)?.and_then(|name| {
+        Resolution::from_name(&name).ok_or_else(|| Violation::new(path, "expected \"pending\", \"approved\" or \"denied\""))
+    }))
+}

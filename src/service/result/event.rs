@@ -1,0 +1,116 @@
+//! One event of a page.
+
+use std::borrow::Cow;
+
+use super::{own, run_status};
+use crate::protocol::json::{Found, FreeJson, Reader, Slot, Writer, slot};
+use crate::protocol::{Metadata, Path, RunStatus};
+
+/// Something that happened in a run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Event<'a> {
+    /// The run.
+    pub run_id: Cow<'a, str>,
+    /// Its place among the run's events, 1 to 2^53-1.
+    pub sequence: u64,
+    /// What kind of event it is, not empty.
+    pub event_type: Cow<'a, str>,
+    /// The run's status after it.
+    pub status: RunStatus,
+    /// The step that it belongs to, or empty.
+    pub step_id: Cow<'a, str>,
+    /// The tool call that it belongs to, or empty.
+    pub tool_call_id: Cow<'a, str>,
+    /// When it happened, in milliseconds since the Unix epoch.
+    pub timestamp_unix_ms: i64,
+    /// What happened, any JSON. It leaves the host as it is: no secrets.
+    pub data: FreeJson<'a>,
+    /// Strings that belong to it; sensitive names are dropped before they leave.
+    pub metadata: Metadata<'a>,
+}
+
+impl<'a> Event<'a> {
+    pub(super) fn read(reader: &mut Reader<'a>, path: Path<'_>) -> Found<Event<'a>> {
+        if reader.peek() != Some(b'{') {
+            return slot::wrong_type(reader, path, "an event, an object");
+        }
+        let (mut run_id, mut sequence, mut event_type, mut status) = (Slot::Absent, Slot::Absent, Slot::Absent, Slot::Absent);
+        let (mut step, mut call, mut timestamp) = (Slot::Absent, Slot::Absent, Slot::Absent);
+        let (mut data, mut metadata) = (Slot::Absent, Slot::Absent);
+        reader.enter_object()?;
+        let mut first = true;
+        while let Some(name) = reader.next_member(&mut first)? {
+            let place = path.member(&name);
+            match &*name {
+                "runId" => run_id.fill(reader, place, slot::string)?,
+                "sequence" => sequence.fill(reader, place, slot::unsigned)?,
+                "type" => event_type.fill(reader, place, slot::string)?,
+                "status" => status.fill(reader, place, run_status)?,
+                "stepId" => step.fill(reader, place, slot::string)?,
+                "toolCallId" => call.fill(reader, place, slot::string)?,
+                "timestampUnixMs" => timestamp.fill(reader, place, slot::unix_ms)?,
+                "data" => data.fill(reader, place, slot::free_json)?,
+                "metadata" => metadata.fill(reader, place, slot::metadata)?,
+                _ => reader.skip_value()?,
+            }
+        }
+        Ok((move || {
+            Ok(Event {
+                run_id: run_id.required(path.member("runId"), "the run's id")?,
+                sequence: sequence.required(path.member("sequence"), "the event's sequence")?,
+                event_type: event_type.required(path.member("type"), "the event's type")?,
+                status: status.required(path.member("status"), "the run's status")?,
+                step_id: step.or_default()?,
+                tool_call_id: call.or_default()?,
+                timestamp_unix_ms: timestamp.or_default()?,
+                data: data.optional()?.unwrap_or(FreeJson::NULL),
+                metadata: metadata.or_default()?,
+            })
+        })())
+    }
+
+    pub(crate) fn write(&self, out: &mut Writer, keep: impl Fn(&str) -> bool) {
+        out.open_object();
+        out.name("runId");
+        out.string(&self.run_id);
+        out.name("sequence");
+        out.unsigned(self.sequence);
+        for (name, value) in [
+            ("type", &*self.event_type),
+            ("status", self.status.name()),
+            ("stepId", &self.step_id),
+            ("toolCallId", &self.tool_call_id),
+        ] {
+            out.name(name);
+            out.string(value);
+        }
+        out.name("timestampUnixMs");
+        out.signed(self.timestamp_unix_ms);
+        out.name("data");
+        out.free_json(&self.data);
+        out.name("metadata");
+        out.metadata(&self.metadata, keep);
+        out.close_object();
+    }
+
+    /// About how many bytes [`Event::write`] writes.
+    pub(crate) fn size_hint(&self) -> usize {
+        let texts = self.run_id.len() + self.event_type.len() + self.step_id.len() + self.tool_call_id.len();
+        200 + texts + self.data.as_str().len() + self.metadata.size_hint()
+    }
+
+    /// The same event, owned.
+    pub fn into_owned(self) -> Event<'static> {
+        Event {
+            run_id: own(self.run_id),
+            sequence: self.sequence,
+            event_type: own(self.event_type),
+            status: self.status,
+            step_id: own(self.step_id),
+            tool_call_id: own(self.tool_call_id),
+            timestamp_unix_ms: self.timestamp_unix_ms,
+            data: self.data.into_owned(),
+            metadata: self.metadata.into_owned(),
+        }
+    }
+}
