@@ -8,7 +8,9 @@ pub use response::{BadResponse, Outcome, Response};
 use std::borrow::Cow;
 
 use crate::protocol::json::Writer;
-use crate::protocol::{Metadata, Operation, Path, SUPPORTED_VERSIONS, SensitiveNames, Violation, check_identity};
+use crate::protocol::{
+    Metadata, Operation, Path, SUPPORTED_VERSIONS, SensitiveNames, Violation, check_identity, check_not_empty,
+};
 use crate::service::{About, Request};
 
 /// What goes around a request. The default generates the id, and for mutations the key.
@@ -61,6 +63,7 @@ impl PreparedRequest {
             check_identity(member("idempotencyKey"), &idempotency_key)?;
         }
         let version = options.protocol_version.as_deref().unwrap_or(SUPPORTED_VERSIONS[0]);
+        check_not_empty(member("protocolVersion"), version)?;
         request.check(member("body"), &SensitiveNames::built_in())?;
 
         let mut out = Writer::with_capacity(512);

@@ -1,11 +1,13 @@
 //! From a response's bytes to a result or an error (protocol, "The client's side").
 
 use std::borrow::Cow;
+use std::collections::HashMap;
 
 use super::PreparedRequest;
 use crate::protocol::json::{Found, FreeJson, Malformed, Reader, Slot, slot};
 use crate::protocol::{
     ErrorCode, HostError, Operation, Path, SensitiveNames, Violation, check_identity, check_not_empty, is_supported,
+    negotiate_version,
 };
 use crate::service::{About, Answer};
 
@@ -62,19 +64,16 @@ impl Response<'_> {
     /// The version to try next after an `unsupported_protocol_version` error: the most preferred one that the other side
     /// speaks and that was not `tried`. `None` when negotiation fails.
     pub fn next_version(&self, tried: &str) -> Option<&'static str> {
-        #[derive(serde::Deserialize)]
-        #[serde(rename_all = "camelCase")]
-        struct Details {
-            supported_versions: Vec<String>,
-        }
         let Outcome::Error(error) = &self.outcome else {
             return None;
         };
         if error.code != ErrorCode::UnsupportedProtocolVersion {
             return None;
         }
-        let details: Details = error.details.parse().ok()?;
-        crate::protocol::negotiate_version(details.supported_versions).filter(|version| *version != tried)
+        // A map takes the last of two equal names, as every reader of free JSON does.
+        let mut details: HashMap<String, serde_json::Value> = error.details.parse().ok()?;
+        let offered: Vec<String> = serde_json::from_value(details.remove("supportedVersions")?).ok()?;
+        negotiate_version(offered.iter().filter(|version| *version != tried))
     }
 }
 
@@ -131,7 +130,7 @@ impl<'a> Envelope<'a> {
                 "ok" => envelope.ok.fill(reader, path, slot::boolean)?,
                 "body" => envelope.body.fill(reader, path, object_text)?,
                 "error" => envelope.error.fill(reader, path, ErrorSlots::read_nullable)?,
-                _ => reader.skip_value()?,
+                _ => reader.skip_member(path)?,
             }
         }
         Ok(envelope)
@@ -197,7 +196,7 @@ impl<'a> ErrorSlots<'a> {
                 "retryable" => error.retryable.fill(reader, place, slot::boolean)?,
                 "details" => error.details.fill(reader, place, slot::free_json)?,
                 "metadata" => error.metadata.fill(reader, place, slot::metadata)?,
-                _ => reader.skip_value()?,
+                _ => reader.skip_member(place)?,
             }
         }
         Ok(Ok(Some(error)))

@@ -155,7 +155,7 @@ impl<'a> Envelope<'a> {
                 "operation" => self.operation.fill(reader, path, slot::string)?,
                 "metadata" => self.metadata.fill(reader, path, slot::metadata)?,
                 "body" => self.body.fill(reader, path, Body::read)?,
-                _ => reader.skip_value()?,
+                _ => reader.skip_member(path)?,
             }
         }
         Ok(())

@@ -80,7 +80,7 @@ impl<'a> ExecutionContext<'a> {
                 match &*name {
                     "deadlineUnixMs" => deadline.fill(reader, path.member("deadlineUnixMs"), slot::nullable_unix_ms)?,
                     "metadata" => metadata.fill(reader, path.member("metadata"), slot::metadata)?,
-                    _ => reader.skip_value()?,
+                    _ => reader.skip_member(path.member(&name))?,
                 }
             }
         }

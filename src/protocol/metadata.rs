@@ -1,7 +1,8 @@
 //! Metadata: a map of strings, in the order in which it came, each name once.
 
 use std::borrow::Cow;
-use std::collections::HashSet;
+use std::collections::hash_map::Entry;
+use std::collections::{HashMap, HashSet};
 use std::fmt;
 
 /// A map of strings in the order of insertion. Decoded metadata borrows from the message.
@@ -84,12 +85,27 @@ impl<'a> Metadata<'a> {
     }
 }
 
-/// Of equal names the last value stays, at the place of the first.
+/// Of equal names the last value stays, at the place of the first. Linear in the number of pairs.
 impl<'a, K: Into<Cow<'a, str>>, V: Into<Cow<'a, str>>> FromIterator<(K, V)> for Metadata<'a> {
     fn from_iter<I: IntoIterator<Item = (K, V)>>(pairs: I) -> Self {
+        let mut places: HashMap<Cow<'a, str>, usize> = HashMap::new();
         let mut metadata = Metadata::new();
         for (name, value) in pairs {
-            metadata.insert(name, value);
+            let (name, value) = (name.into(), value.into());
+            if metadata.len() < LINEAR_UP_TO {
+                metadata.insert(name, value);
+                continue;
+            }
+            if places.is_empty() {
+                places = metadata.pairs.iter().enumerate().map(|(place, (name, _))| (name.clone(), place)).collect();
+            }
+            match places.entry(name) {
+                Entry::Occupied(known) => metadata.pairs[*known.get()].1 = value,
+                Entry::Vacant(new) => {
+                    metadata.pairs.push((new.key().clone(), value));
+                    new.insert(metadata.pairs.len() - 1);
+                }
+            }
         }
         metadata
     }

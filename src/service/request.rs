@@ -286,7 +286,7 @@ impl<'a> Body<'a> {
             "reason" => self.reason.fill(reader, path, slot::string),
             "afterSequence" => self.after_sequence.fill(reader, path, slot::unsigned),
             "limit" => self.limit.fill(reader, path, slot::unsigned),
-            _ => reader.skip_value(),
+            _ => reader.skip_member(path),
         }
     }
 

@@ -166,6 +166,13 @@ impl<'a> Reader<'a> {
         Ok((&self.text[start..self.position], levels))
     }
 
+    /// Skips the value of a member that nobody asks for. Its place still counts when it nests too many levels.
+    pub(crate) fn skip_member(&mut self, path: Path<'_>) -> Parsed<()> {
+        self.skip_value()?;
+        self.locate(path);
+        Ok(())
+    }
+
     /// Skips the next value, of any kind and depth, without recursion.
     pub(crate) fn skip_value(&mut self) -> Parsed<()> {
         let mut open = Open::default();

@@ -178,11 +178,10 @@ pub(crate) fn metadata<'a>(reader: &mut Reader<'a>, path: Path<'_>) -> Found<Met
     let (mut first, mut pairs, mut refusal) = (true, Vec::new(), None);
     while let Some(name) = reader.next_member(&mut first)? {
         let place = path.member(&name);
-        match string(reader, place)? {
-            Ok(value) => {
-                reader.locate(place);
-                pairs.push((name, value));
-            }
+        let found = string(reader, place)?;
+        reader.locate(place);
+        match found {
+            Ok(value) => pairs.push((name, value)),
             Err(violation) => refusal = refusal.or(Some(violation)),
         }
     }

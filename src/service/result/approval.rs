@@ -54,7 +54,7 @@ impl<'a> ApprovalView<'a> {
                 "createdAtUnixMs" => created.fill(reader, place, slot::unix_ms)?,
                 "resolvedAtUnixMs" => resolved.fill(reader, place, slot::nullable_unix_ms)?,
                 "metadata" => metadata.fill(reader, place, slot::metadata)?,
-                _ => reader.skip_value()?,
+                _ => reader.skip_member(place)?,
             }
         }
         Ok((move || {

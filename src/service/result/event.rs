@@ -51,7 +51,7 @@ impl<'a> Event<'a> {
                 "timestampUnixMs" => timestamp.fill(reader, place, slot::unix_ms)?,
                 "data" => data.fill(reader, place, slot::free_json)?,
                 "metadata" => metadata.fill(reader, place, slot::metadata)?,
-                _ => reader.skip_value()?,
+                _ => reader.skip_member(place)?,
             }
         }
         Ok((move || {

@@ -30,7 +30,7 @@ impl<'a> EventPage<'a> {
                     .fill(reader, place, |reader, place| slot::array(reader, place, MAX_PAGE_EVENTS as usize, Event::read))?,
                 "nextSequence" => next.fill(reader, place, slot::unsigned)?,
                 "hasMore" => more.fill(reader, place, slot::boolean)?,
-                _ => reader.skip_value()?,
+                _ => reader.skip_member(place)?,
             }
         }
         Ok((move || {

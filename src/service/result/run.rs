@@ -57,7 +57,7 @@ impl<'a> RunView<'a> {
                 "result" => result.fill(reader, place, slot::free_json)?,
                 "error" => error.fill(reader, place, slot::string)?,
                 "metadata" => metadata.fill(reader, place, slot::metadata)?,
-                _ => reader.skip_value()?,
+                _ => reader.skip_member(place)?,
             }
         }
         Ok((move || {

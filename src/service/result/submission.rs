@@ -31,7 +31,7 @@ impl<'a> RunSubmission<'a> {
                 "runId" => run_id.fill(reader, place, slot::string)?,
                 "revision" => revision.fill(reader, place, slot::unsigned)?,
                 "status" => status.fill(reader, place, run_status)?,
-                _ => reader.skip_value()?,
+                _ => reader.skip_member(place)?,
             }
         }
         Ok((move || {
