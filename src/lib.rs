@@ -3,3 +3,4 @@ pub mod client;
 pub mod dispatch;
 pub mod protocol;
 pub mod service;
+pub mod store;
