@@ -1,6 +1,19 @@
-//! map
+//! **agenthost**: the Agent Host protocol, a versioned JSON contract between an agent runtime and the application that hosts
+//! it. Bytes in, bytes out: the transport, its routes and its authentication are the application's own.
+//!
+//! The modules, in reading order; an arrow of imports only runs up this list:
+//!
+//! 1. [`protocol`] - the words of the contract: operations, versions, identities, metadata, sensitive names, errors, and JSON as
+//!    strict as the contract wants it.
+//! 2. [`service`] - what a service is asked and answers: six typed requests, three typed results, [`service::HostService`].
+//! 3. [`dispatch`] - decode a message, check and encode its answer. No I/O, no state.
+//! 4. [`host`] - the life around dispatch: calls in flight, answered once, deferred, cancelled, timed out, closed.
+//! 5. [`client`] - the other side: builds requests, checks responses.
+//! 6. `capi` - the C ABI (feature `capi`), from which `include/agenthost.h` is generated.
+
 pub mod client;
 pub mod dispatch;
+pub mod host;
 pub mod protocol;
 pub mod service;
 pub mod store;

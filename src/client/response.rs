@@ -245,10 +245,10 @@ fn read_result<'a>(operation: Operation, body: &'a str, about: About<'_>) -> Res
     let mut answer = Answer::read(operation, &mut reader, path).map_err(|malformed| malformed.violation(path))??;
     answer.check(path, about)?;
     answer.redact(&SensitiveNames::built_in());
-    if let Answer::Run(run) = &mut answer {
-        if run.context.run_id.is_empty() {
-            run.context.run_id = run.run_id.clone();
-        }
+    if let Answer::Run(run) = &mut answer
+        && run.context.run_id.is_empty()
+    {
+        run.context.run_id = run.run_id.clone();
     }
     Ok(answer)
 }

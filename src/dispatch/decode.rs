@@ -10,6 +10,7 @@ use crate::protocol::{
 use crate::service::{Body, Call, ListEvents, Request};
 
 /// What became of a message.
+#[allow(clippy::large_enum_variant, reason = "a call is taken apart at once; a box would cost an allocation")]
 pub enum Decoded<'a> {
     /// It breaks a rule: this response answers it, and the service is not called.
     Refused(Vec<u8>),
@@ -84,10 +85,10 @@ impl Dispatcher {
         if let Some(violation) = envelope.request_id_type {
             return Err(violation.into());
         }
-        if let Some(version) = envelope.protocol_version.as_read() {
-            if !is_supported(version) {
-                return Err(Refusal::Error(unsupported_version(version)));
-            }
+        if let Some(version) = envelope.protocol_version.as_read()
+            && !is_supported(version)
+        {
+            return Err(Refusal::Error(unsupported_version(version)));
         }
         if let Some(violation) = envelope.too_deep {
             return Err(violation.into());

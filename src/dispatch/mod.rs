@@ -74,7 +74,7 @@ impl<'a> Expected<'a> {
 }
 
 /// Whether an answer of this kind belongs to `operation`.
-pub(crate) fn fits(answer: &crate::service::Answer<'_>, operation: Operation) -> bool {
+pub(crate) fn answers(answer: &crate::service::Answer<'_>, operation: Operation) -> bool {
     use crate::service::Answer;
     match answer {
         Answer::Submission(_) => operation.mutates(),

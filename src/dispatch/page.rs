@@ -49,11 +49,6 @@ impl<'a> PageBuilder<'a> {
         expected.finish(dispatcher, out)
     }
 
-    /// What was expected, when something else than a page answers after all.
-    pub(crate) fn into_expected(self) -> Expected<'a> {
-        self.expected
-    }
-
     /// The response when an event was refused.
     pub(crate) fn broken(self, violation: Box<Violation>) -> Completed {
         self.expected.broken(violation)

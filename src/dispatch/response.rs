@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::{Dispatcher, Expected, PageBuilder, fits};
+use super::{Dispatcher, Expected, PageBuilder, answers};
 use crate::protocol::json::{FreeJson, Writer};
 use crate::protocol::{ErrorCode, HostError, Metadata, Operation, Path, SUPPORTED_VERSIONS, Violation};
 use crate::service::Answer;
@@ -84,6 +84,7 @@ impl Expected<'_> {
     }
 
     /// The response when the answer breaks a rule, or there is none.
+    #[allow(clippy::boxed_local, reason = "violations are boxed wherever they are found")]
     pub(crate) fn broken(self, violation: Box<Violation>) -> Completed {
         Completed { response: self.internal(false), broken: Some(*violation) }
     }
@@ -100,7 +101,7 @@ impl Expected<'_> {
     }
 
     pub(crate) fn complete_answer(self, dispatcher: &Dispatcher, answer: &Answer<'_>) -> Completed {
-        if !fits(answer, self.operation) {
+        if !answers(answer, self.operation) {
             let expected = format!("expected a result of {}", self.operation.name());
             return self.broken(Violation::new(Path::ROOT, expected));
         }

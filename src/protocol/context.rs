@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::json::{Found, Reader, Slot, Writer, slot};
-use super::{Metadata, Path, SensitiveNames};
+use super::{Metadata, Path};
 
 /// Where a run comes from. Every string is empty where nothing is known; all but `run_id` are free text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -115,11 +115,6 @@ impl<'a> ExecutionContext<'a> {
         out.name("metadata");
         out.metadata(&self.metadata, keep);
         out.close_object();
-    }
-
-    /// Drops the metadata whose names are sensitive.
-    pub(crate) fn redact(&mut self, sensitive: &SensitiveNames) {
-        self.metadata.retain(|name| !sensitive.contains(name));
     }
 
     /// About how many bytes [`ExecutionContext::write`] writes.

@@ -24,7 +24,7 @@ pub use violation::Violation;
 
 pub(crate) use identity::{check_identity, check_not_empty};
 pub(crate) use version::is_supported;
-pub(crate) use violation::{Path, quoted, shortened};
+pub(crate) use violation::{Path, quoted};
 
 /// The largest unsigned number of the contract, 2^53 - 1: every host language can hold it exactly.
 pub const MAX_UNSIGNED: u64 = (1 << 53) - 1;

@@ -1,11 +1,8 @@
 //! `dispatch.jsonl`: a request, what the service must be asked, what it answers, what must come out.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
-use agenthost::dispatch::{Decoded, Dispatcher};
-use agenthost::protocol::{ErrorCode, HostError};
-use agenthost::service::HostService;
+use agenthost::host::Host;
 use base64::Engine;
 use serde::Deserialize;
 use serde_json::Value;
@@ -40,9 +37,10 @@ impl Vector {
             (None, None) => return Err("the vector has no request".into()),
         };
         let reply = self.reply.as_deref().map(|reply| serde_json::from_str::<Reply>(reply.get()).expect("a reply"));
-        let script = Script { reply, seen: Mutex::default() };
-        let response = dispatch(&message, &script);
-        let seen = script.seen.into_inner().expect("lock");
+        let seen = Arc::new(Mutex::default());
+        let script = Script { reply, seen: seen.clone() };
+        let response = Host::new(script).dispatch_json(&message);
+        let seen: Vec<Value> = std::mem::take(&mut *seen.lock().expect("lock"));
         let called = seen.first().cloned().unwrap_or(Value::Null);
         if seen.len() > 1 {
             return Err("the service was called more than once".into());
@@ -100,17 +98,5 @@ impl Vector {
             }
         }
         Ok(())
-    }
-}
-
-fn dispatch(message: &[u8], service: &Script) -> Vec<u8> {
-    let dispatcher = Dispatcher::default();
-    match dispatcher.decode(message, None) {
-        Decoded::Refused(response) => response,
-        Decoded::Call(decoded) => {
-            let served = catch_unwind(AssertUnwindSafe(|| service.serve(&decoded.call, decoded.request)));
-            let result = served.unwrap_or_else(|_| Err(HostError::new(ErrorCode::Internal, "panicked")));
-            decoded.expected.complete(&dispatcher, result).response
-        }
     }
 }

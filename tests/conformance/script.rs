@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
 use agenthost::protocol::{ErrorCode, ExecutionContext, FreeJson, HostError, Metadata, Resolution, RunStatus};
 use agenthost::service::*;
@@ -105,7 +105,7 @@ struct EventText {
 /// Plays one vector.
 pub(crate) struct Script {
     pub(crate) reply: Option<Reply>,
-    pub(crate) seen: Mutex<Vec<Value>>,
+    pub(crate) seen: Arc<Mutex<Vec<Value>>>,
 }
 
 impl Script {

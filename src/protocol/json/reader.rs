@@ -471,11 +471,11 @@ impl Open {
     fn pop(&mut self) {
         self.bits >>= 1;
         self.count -= 1;
-        if self.count == 0 {
-            if let Some(bits) = self.outer.pop() {
-                self.bits = bits;
-                self.count = u128::BITS as usize;
-            }
+        if self.count == 0
+            && let Some(bits) = self.outer.pop()
+        {
+            self.bits = bits;
+            self.count = u128::BITS as usize;
         }
     }
 

@@ -1,0 +1,116 @@
+//! What the handles, calls and replies of one host share. It outlives the service: a deferred reply may be answered late, and
+//! finds that nobody waits any more.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use slab::Slab;
+
+use super::activity::{Activity, Running};
+use super::call::CallShared;
+use super::log::{Log, LogHook, LogLevel};
+use super::{DeferringService, fork};
+use crate::dispatch::{Dispatcher, Unanswered};
+
+/// The shared part of a host.
+pub(super) struct Core {
+    pub(super) dispatcher: Dispatcher,
+    pub(super) activity: Activity,
+    service: Box<dyn DeferringService>,
+    log: Log,
+    /// The calls that are deferred and not finished.
+    deferred: Mutex<Slab<Arc<CallShared>>>,
+    generation: u64,
+}
+
+/// A callback of the host on this thread's stack.
+pub(super) struct Callback<'a> {
+    core: &'a Core,
+    running: Option<Running<'a>>,
+}
+
+impl Core {
+    pub(super) fn new(dispatcher: Dispatcher, service: Box<dyn DeferringService>, log: Option<LogHook>) -> Core {
+        static HOSTS: AtomicU64 = AtomicU64::new(1);
+        Core {
+            dispatcher,
+            activity: Activity::new(HOSTS.fetch_add(1, Ordering::Relaxed)),
+            service,
+            log: Log::new(log),
+            deferred: Mutex::default(),
+            generation: fork::generation(),
+        }
+    }
+
+    /// Whether this process is a fork of the one that made the host.
+    #[inline]
+    pub(super) fn is_forked(&self) -> bool {
+        fork::generation() != self.generation
+    }
+
+    /// A callback begins, unless the host is closing.
+    #[inline]
+    pub(super) fn enter(&self) -> Option<Callback<'_>> {
+        Some(Callback { core: self, running: Some(self.activity.enter()?) })
+    }
+
+    /// A callback begins that ends what began before the host was closing.
+    pub(super) fn enter_late(&self) -> Callback<'_> {
+        Callback { core: self, running: Some(self.activity.enter_late()) }
+    }
+
+    /// Keeps a call that is answered later, so that closing finds it.
+    pub(super) fn register(&self, call: Arc<CallShared>) -> usize {
+        self.deferred().insert(call)
+    }
+
+    /// The call is finished.
+    pub(super) fn unregister(&self, key: usize) {
+        drop(self.deferred().try_remove(key));
+        self.activity.changed();
+    }
+
+    /// Whether no call is deferred.
+    pub(super) fn is_idle(&self) -> bool {
+        self.deferred().is_empty()
+    }
+
+    /// Answers every deferred call `unavailable`.
+    pub(super) fn abandon_deferred(&self) {
+        self.activity.begin_abandoning();
+        let calls: Vec<_> = self.deferred().iter().map(|(_, call)| call.clone()).collect();
+        for call in calls {
+            call.abandon(Unanswered::Closed);
+        }
+    }
+
+    /// Ends the service and the log hook. Runs once, when no callback runs or will run.
+    pub(super) fn destroy(&self) {
+        let ended = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| self.service.destroy()));
+        if ended.is_err() {
+            self.log.write(LogLevel::Error, "the service panicked while it was destroyed", &[]);
+        }
+        self.log.end();
+    }
+
+    /// Gives a record to the host's log hook.
+    pub(super) fn log(&self, level: LogLevel, message: &str, fields: &[(&str, &str)]) {
+        self.log.write(level, message, fields);
+    }
+
+    pub(super) fn service(&self, _running: &Callback<'_>) -> &dyn DeferringService {
+        &*self.service
+    }
+
+    fn deferred(&self) -> MutexGuard<'_, Slab<Arc<CallShared>>> {
+        self.deferred.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Callback<'_> {
+    #[inline]
+    fn drop(&mut self) {
+        drop(self.running.take());
+        self.core.activity.destroy_if_orphaned(|| self.core.is_idle(), || self.core.destroy());
+    }
+}

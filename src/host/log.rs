@@ -1,0 +1,46 @@
+//! Where a host tells its operator what it may not tell its callers.
+
+use std::sync::{Arc, PoisonError, RwLock};
+
+/// How much a log record matters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum LogLevel {
+    /// A service failed, or broke a rule of the contract: a caller got `internal`.
+    Error,
+    /// Something that should not happen, and did no harm.
+    Warn,
+    /// The life of the host.
+    Info,
+    /// For whoever looks for a fault.
+    Debug,
+}
+
+/// A log hook: level, message, and fields as name and value. No library lock is held while it runs; it runs on whatever
+/// thread has something to say. It is given names of members and causes of failures, never a request's or answer's values.
+pub type LogHook = Box<dyn Fn(LogLevel, &str, &[(&str, &str)]) + Send + Sync>;
+
+/// The hook of one host, until the host is destroyed.
+pub(super) struct Log {
+    hook: RwLock<Option<Arc<LogHook>>>,
+}
+
+impl Log {
+    pub(super) fn new(hook: Option<LogHook>) -> Log {
+        Log { hook: RwLock::new(hook.map(Arc::new)) }
+    }
+
+    /// Gives a record to the hook. The caller is counted as a callback of the host.
+    pub(super) fn write(&self, level: LogLevel, message: &str, fields: &[(&str, &str)]) {
+        let hook = self.hook.read().unwrap_or_else(PoisonError::into_inner).clone();
+        if let Some(hook) = hook {
+            // A hook that panics has no other place to say so.
+            let _ = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| hook(level, message, fields)));
+        }
+    }
+
+    /// Lets go of the hook: it is not called any more.
+    pub(super) fn end(&self) {
+        let hook = self.hook.write().unwrap_or_else(PoisonError::into_inner).take();
+        drop(hook);
+    }
+}

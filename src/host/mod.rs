@@ -1,0 +1,322 @@
+//! The life around dispatch: one place for every language. A host takes calls from any number of threads, gives each to its
+//! service, and delivers one answer each: the service's, at once or later, or its own when the wait times out, the caller
+//! cancels, the service drops the reply, or the host closes. What a message means is not known here.
+//!
+//! ```
+//! # use agenthost::{host::Host, protocol::*, service::*};
+//! # struct Nothing;
+//! # type Answered<T> = Result<T, HostError<'static>>;
+//! impl HostService for Nothing {
+//!     fn get_run(&self, _: &Call<'_>, request: GetRun<'_>) -> Answered<RunView<'static>> {
+//!         Err(HostError::new(ErrorCode::NotFound, format!("there is no run {}", request.run_id)))
+//!     }
+//!     // and so on for the other five operations
+//! #   fn create_run(&self, _: &Call<'_>, _: CreateRun<'_>) -> Answered<RunSubmission<'static>> { unimplemented() }
+//! #   fn cancel_run(&self, _: &Call<'_>, _: CancelRun<'_>) -> Answered<RunSubmission<'static>> { unimplemented() }
+//! #   fn resolve_approval(&self, _: &Call<'_>, _: ResolveApproval<'_>) -> Answered<RunSubmission<'static>> { unimplemented() }
+//! #   fn resume_run(&self, _: &Call<'_>, _: ResumeRun<'_>) -> Answered<RunSubmission<'static>> { unimplemented() }
+//! #   fn list_events(&self, _: &Call<'_>, _: ListEvents<'_>) -> Answered<EventPage<'static>> { unimplemented() }
+//! }
+//! # fn unimplemented<T>() -> Answered<T> { Err(HostError::new(ErrorCode::Unavailable, "not here")) }
+//! let host = Host::new(Nothing);
+//! let request = br#"{"protocolVersion":"2026-07-01","requestId":"r","operation":"get_run","body":{"runId":"a"}}"#;
+//! let response = host.dispatch_json(request);
+//! assert!(String::from_utf8(response)?.contains("\"code\":\"not_found\""));
+//! # Ok::<(), std::string::FromUtf8Error>(())
+//! ```
+
+mod activity;
+mod call;
+mod core;
+#[allow(unsafe_code, reason = "a page that a fork wipes is asked of the kernel")]
+pub(crate) mod fork;
+mod frames;
+mod log;
+mod open;
+mod reply;
+mod state;
+mod synchronous;
+
+/// The atomics of `state`; its model test brings its own.
+mod sync {
+    pub(super) use std::sync::atomic::{AtomicU32, Ordering};
+}
+
+pub use call::AbandonedHook;
+pub use log::{LogHook, LogLevel};
+pub use open::{OpenCall, Opened, Serving};
+pub use reply::{AnswerError, DeferredReply, Reply};
+
+use std::borrow::Cow;
+use std::fmt;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use self::call::CallShared;
+use self::core::{Callback, Core};
+use crate::dispatch::{Decoded, DecodedCall, Dispatcher, Unanswered};
+use crate::service::{Call, HostService, Request};
+
+/// A service that may answer later. [`HostService`] is the simpler one, for services that answer at once.
+pub trait DeferringService: Send + Sync + 'static {
+    /// Serves a call: answers through `reply`, or defers it. Runs on the thread that dispatches, on any number of threads at
+    /// once. Returning without either, and a panic, answer `internal`.
+    fn serve(&self, call: &Call<'_>, request: Request<'_>, reply: &mut Reply<'_>);
+
+    /// Lets go of everything. Runs once, when the host is closed or its last handle is gone, after the last call of `serve`,
+    /// never on a thread of the service unless the last handle is let go of there.
+    fn destroy(&self) {}
+}
+
+/// What a host can be told when it is made. The default is the contract's.
+#[derive(Default)]
+pub struct HostOptions {
+    /// Limits, sensitive names, principals.
+    pub dispatcher: Dispatcher,
+    /// How long a synchronous dispatch waits for a deferred answer; for ever when there is none.
+    pub default_timeout: Option<Duration>,
+    /// Where the host tells what it may not tell callers.
+    pub log: Option<LogHook>,
+}
+
+/// What belongs to one dispatch, beside the message.
+#[derive(Clone, Debug, Default)]
+pub struct DispatchOptions<'a> {
+    /// Whom the transport authenticated. Never empty.
+    pub principal: Option<Cow<'a, str>>,
+    /// How long to wait for a deferred answer; the host's default when there is none. It bounds the wait after the slot and
+    /// never cuts a slot short.
+    pub timeout: Option<Duration>,
+}
+
+/// Why a host did not do what it was asked. Failures of the protocol are none: they are responses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum HostMisuse {
+    /// This process is a fork of the one that made the host: make a new one here.
+    #[error("this process is a fork of the one that made the host: make a new host in this process")]
+    Forked,
+    /// An empty principal: say that there is none, or name it.
+    #[error("an empty principal is not a principal: leave it out, or name who was authenticated")]
+    EmptyPrincipal,
+}
+
+/// Why a host is not closed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum CloseError {
+    /// A callback is still on some thread's stack. Nothing was destroyed; the host is closing: close it again.
+    #[error("a callback of the host is still running: close it again")]
+    TimedOut,
+    /// Called from a callback of the same host: it could only wait for itself. The host is closing now.
+    #[error("called from a callback of the same host: it could only wait for itself")]
+    WouldDeadlock,
+    /// This process is a fork of the one that made the host.
+    #[error("this process is a fork of the one that made the host")]
+    Forked,
+}
+
+/// A host: bytes in, bytes out, from any number of threads. Clones are handles of the same host; the last one that is dropped
+/// closes it.
+#[derive(Clone)]
+pub struct Host {
+    handle: Arc<Handle>,
+}
+
+/// What all handles of a host share; its end is the end of the host.
+struct Handle {
+    core: Arc<Core>,
+    default_timeout: Option<Duration>,
+}
+
+/// A call that is under way. Dropping it does not cancel the call.
+#[derive(Clone)]
+pub struct Pending {
+    call: Option<Arc<CallShared>>,
+}
+
+impl Host {
+    /// A host of a service that answers at once, with the contract's limits.
+    pub fn new(service: impl HostService) -> Host {
+        Host::with_options(service, HostOptions::default())
+    }
+
+    /// A host of a service that answers at once.
+    pub fn with_options(service: impl HostService, options: HostOptions) -> Host {
+        Host::deferring(Box::new(synchronous::Synchronous::new(service)), options)
+    }
+
+    /// A host of a service that may answer later.
+    pub fn deferring(service: Box<dyn DeferringService>, options: HostOptions) -> Host {
+        let HostOptions { dispatcher, default_timeout, log } = options;
+        let core = Arc::new(Core::new(dispatcher, service, log));
+        Host { handle: Arc::new(Handle { core, default_timeout }) }
+    }
+
+    /// The response to a message, with the host's defaults and no principal. In a forked child it is `unavailable`.
+    pub fn dispatch_json(&self, message: &[u8]) -> Vec<u8> {
+        match self.dispatch(message, DispatchOptions::default()) {
+            Ok(response) => response,
+            Err(_) => Unanswered::Closed.undecoded(),
+        }
+    }
+
+    /// The response to a message. The slot runs on this thread; when it defers, this function waits.
+    ///
+    /// # Errors
+    /// Misuse only: see [`HostMisuse`].
+    pub fn dispatch(&self, message: &[u8], options: DispatchOptions<'_>) -> Result<Vec<u8>, HostMisuse> {
+        let core = &self.handle.core;
+        let decoded = match self.decode(message, options.principal)? {
+            Decoded::Refused(response) => return Ok(response),
+            Decoded::Call(decoded) => decoded,
+        };
+        let Some(callback) = core.enter() else { return Ok(decoded.expected.unanswered(Unanswered::Closed)) };
+        let call = CallShared::new(core.clone(), None);
+        let response = run_slot(&call, decoded, &callback);
+        drop(callback);
+        Ok(response.unwrap_or_else(|| call.wait(options.timeout.or(self.handle.default_timeout))))
+    }
+
+    /// Dispatches a message without waiting. `done` gets the response, exactly once: on this thread, perhaps before this
+    /// function returns, or later on the thread that answers, cancels, drops the reply or closes; never while the slot runs, and
+    /// with no lock of the library held. `started` gets the handle to cancel with, before the slot runs.
+    ///
+    /// # Errors
+    /// Misuse only: see [`HostMisuse`]. `done` does not run then.
+    pub fn dispatch_async(
+        &self,
+        message: &[u8],
+        principal: Option<Cow<'_, str>>,
+        started: impl FnOnce(Pending),
+        done: impl FnOnce(Vec<u8>) + Send + 'static,
+    ) -> Result<(), HostMisuse> {
+        let core = &self.handle.core;
+        let (decoded, callback) = match self.decode(message, principal)? {
+            Decoded::Refused(response) => {
+                self.done_at_once(response, started, done);
+                return Ok(());
+            }
+            Decoded::Call(decoded) => match core.enter() {
+                Some(callback) => (decoded, callback),
+                None => {
+                    self.done_at_once(decoded.expected.unanswered(Unanswered::Closed), started, done);
+                    return Ok(());
+                }
+            },
+        };
+        let call = CallShared::new(core.clone(), Some(Box::new(done)));
+        // Another thread may cancel while the slot runs, and then has to echo the request.
+        call.keep(decoded.expected.clone().into_owned());
+        started(Pending { call: Some(call.clone()) });
+        run_slot(&call, decoded, &callback);
+        Ok(())
+    }
+
+    /// Whether `name` is kept out of metadata by this host.
+    pub fn is_sensitive_name(&self, name: &str) -> bool {
+        self.handle.core.dispatcher.sensitive_names.contains(name)
+    }
+
+    /// Whether this process is a fork of the one that made the host.
+    pub fn is_forked(&self) -> bool {
+        self.handle.core.is_forked()
+    }
+
+    /// Refuses new calls (they answer `unavailable`), waits for those in flight up to `timeout` (without one for as long as it
+    /// takes), then answers every deferred one `unavailable`. On success no slot, callback, hook or log hook of this host runs
+    /// or will run, and the service is destroyed. Closing twice is closing once.
+    ///
+    /// # Errors
+    /// See [`CloseError`]. The host is closing all the same.
+    pub fn close(&self, timeout: Option<Duration>) -> Result<(), CloseError> {
+        let core = &self.handle.core;
+        if core.is_forked() {
+            return Err(CloseError::Forked);
+        }
+        core.activity.begin_closing();
+        if core.activity.is_on_this_thread() {
+            return Err(CloseError::WouldDeadlock);
+        }
+        let deadline = timeout.and_then(|timeout| Instant::now().checked_add(timeout));
+        core.activity.wait_idle(deadline, || core.is_idle());
+        core.abandon_deferred();
+        match core.activity.destroy(deadline, || core.is_idle(), || core.destroy()) {
+            true => Ok(()),
+            false => Err(CloseError::TimedOut),
+        }
+    }
+
+    fn decode<'m>(&self, message: &'m [u8], principal: Option<Cow<'m, str>>) -> Result<Decoded<'m>, HostMisuse> {
+        let core = &self.handle.core;
+        if core.is_forked() {
+            return Err(HostMisuse::Forked);
+        }
+        if principal.as_deref() == Some("") {
+            return Err(HostMisuse::EmptyPrincipal);
+        }
+        Ok(core.dispatcher.decode(message, principal))
+    }
+
+    /// Delivers a response that needed no service.
+    fn done_at_once(&self, response: Vec<u8>, started: impl FnOnce(Pending), done: impl FnOnce(Vec<u8>)) {
+        let callback = self.handle.core.enter_late();
+        started(Pending { call: None });
+        done(response);
+        drop(callback);
+    }
+}
+
+/// Runs the slot of a call on this thread. The response of a synchronous call, when it is there.
+fn run_slot(call: &Arc<CallShared>, decoded: DecodedCall<'_>, callback: &Callback<'_>) -> Option<Vec<u8>> {
+    let DecodedCall { call: about, request, expected } = decoded;
+    let core = &call.core;
+    let mut reply = Reply::in_slot(call, expected.operation(), Some(expected));
+    let served = std::panic::AssertUnwindSafe(|| core.service(callback).serve(&about, request, &mut reply));
+    if let Err(panic) = std::panic::catch_unwind(served) {
+        core.log(LogLevel::Error, "the service panicked", &[("panic", panic_message(&*panic))]);
+    }
+    call.slot_returned(reply.into_expected(), callback)
+}
+
+fn panic_message(panic: &(dyn std::any::Any + Send)) -> &str {
+    match (panic.downcast_ref::<&str>(), panic.downcast_ref::<String>()) {
+        (Some(text), _) => text,
+        (None, Some(text)) => text,
+        (None, None) => "a panic without a message",
+    }
+}
+
+impl Pending {
+    /// Gives the call up: its response is `unavailable`. Says nothing about the run. True when this decided the answer.
+    ///
+    /// # Errors
+    /// [`HostMisuse::Forked`].
+    pub fn cancel(&self) -> Result<bool, HostMisuse> {
+        match &self.call {
+            Some(call) if call.core.is_forked() => Err(HostMisuse::Forked),
+            Some(call) => Ok(call.abandon(Unanswered::Cancelled)),
+            None => Ok(false),
+        }
+    }
+}
+
+impl fmt::Debug for Host {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Host").field("closing", &self.handle.core.activity.is_closing()).finish_non_exhaustive()
+    }
+}
+
+impl Drop for Handle {
+    fn drop(&mut self) {
+        let core = &self.core;
+        if core.is_forked() {
+            return;
+        }
+        core.activity.begin_closing();
+        core.abandon_deferred();
+        if core.activity.is_on_this_thread() {
+            core.activity.orphan();
+        } else {
+            core.activity.destroy(None, || core.is_idle(), || core.destroy());
+        }
+    }
+}

@@ -1,0 +1,140 @@
+//! A call without a slot: for languages whose own code runs the service (a coroutine, a promise) between the two halves of
+//! dispatch. The host knows the call from the start, so closing finds it.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use super::call::{AbandonedHook, CallShared};
+use super::core::Callback;
+use super::{AnswerError, DeferringService, Host, HostMisuse, HostOptions, LogLevel, Reply};
+use crate::dispatch::{Completed, Decoded, DecodedCall, Dispatcher, Expected, Unanswered};
+use crate::protocol::HostError;
+use crate::service::{Answer, Call, Request};
+
+/// What became of a message.
+#[allow(clippy::large_enum_variant, reason = "a call is taken apart at once; a box would cost an allocation")]
+pub enum Opened<'m> {
+    /// It needed no service: this is the response.
+    Answered(Vec<u8>),
+    /// It is a call; serve it, and complete it.
+    Call(Call<'m>, Request<'m>, OpenCall),
+}
+
+/// A call that is in flight until it is completed or dropped. It does not borrow from the message; any thread may complete it.
+pub struct OpenCall {
+    call: Arc<CallShared>,
+    hook: Option<AbandonedHook>,
+}
+
+/// A mark that this thread runs the service of an open call: closing waits for it, and closing from inside is refused.
+pub struct Serving<'a> {
+    _callback: Callback<'a>,
+}
+
+impl Host {
+    /// A host whose calls are opened and completed by [`Host::open`]. A plain dispatch answers `internal`.
+    pub fn without_service(options: HostOptions) -> Host {
+        Host::deferring(Box::new(NoService), options)
+    }
+
+    /// The first half of a dispatch. The second is [`OpenCall::complete`].
+    ///
+    /// # Errors
+    /// Misuse only: see [`HostMisuse`].
+    pub fn open<'m>(&self, message: &'m [u8], principal: Option<Cow<'m, str>>) -> Result<Opened<'m>, HostMisuse> {
+        let core = &self.handle.core;
+        let decoded = match self.decode(message, principal)? {
+            Decoded::Refused(response) => return Ok(Opened::Answered(response)),
+            Decoded::Call(decoded) => decoded,
+        };
+        let DecodedCall { call: about, request, expected } = decoded;
+        let Some(callback) = core.enter() else { return Ok(Opened::Answered(expected.unanswered(Unanswered::Closed))) };
+        let call = CallShared::new(core.clone(), None);
+        call.keep(expected.into_owned());
+        call.register();
+        call.state.defer();
+        call.slot_returned(None, &callback);
+        drop(callback);
+        Ok(Opened::Call(about, request, OpenCall { call, hook: None }))
+    }
+}
+
+impl OpenCall {
+    /// Marks this thread as one that runs the service, until the mark is dropped.
+    pub fn serving(&self) -> Serving<'_> {
+        Serving { _callback: self.call.core.enter_late() }
+    }
+
+    /// The response to what the service answers; `unavailable` when the host was closed in between.
+    pub fn complete(self, result: Result<Answer<'_>, HostError<'_>>) -> Vec<u8> {
+        self.settle(|expected, dispatcher| expected.complete(dispatcher, result))
+    }
+
+    /// Like [`OpenCall::complete`], with a result of the operation as JSON text.
+    pub fn complete_json(self, body: &str) -> Vec<u8> {
+        self.settle(|expected, dispatcher| expected.complete_text(dispatcher, body))
+    }
+
+    /// The response `internal`, when the service failed. `cause` goes to the host's log, with the fields.
+    pub fn fail(self, cause: &str, fields: &[(&str, &str)]) -> Vec<u8> {
+        let serving = self.serving();
+        self.call.core.log(LogLevel::Error, cause, fields);
+        drop(serving);
+        self.settle(|expected, _| Completed { response: expected.internal(false), broken: None })
+    }
+
+    /// The response when nobody waits for the service any more: it timed out, or the caller cancelled.
+    pub fn give_up(self, why: Unanswered) -> Vec<u8> {
+        self.call.abandon(why);
+        self.call.wait(None)
+    }
+
+    /// Whether the host was closed: the service's answer is not wanted any more.
+    pub fn is_abandoned(&self) -> bool {
+        self.call.state.is_abandoned()
+    }
+
+    /// Asks to be told when the host gives the call up. See [`DeferredReply::on_abandoned`](super::DeferredReply::on_abandoned).
+    ///
+    /// # Errors
+    /// [`AnswerError::AlreadyDone`]: the call is answered, or has a hook already.
+    pub fn on_abandoned(&mut self, hook: AbandonedHook) -> Result<(), AnswerError> {
+        if self.hook.is_some() || !self.call.on_abandoned(&hook) {
+            return Err(AnswerError::AlreadyDone);
+        }
+        self.hook = Some(hook);
+        Ok(())
+    }
+
+    fn settle(self, complete: impl FnOnce(Expected<'_>, &Dispatcher) -> Completed) -> Vec<u8> {
+        let callback = self.call.core.enter_late();
+        let settled = match self.call.state.claim_deferred().then(|| self.call.kept()).flatten() {
+            Some(expected) => {
+                let completed = complete(expected, &self.call.core.dispatcher);
+                self.call.settle(completed, &callback)
+            }
+            None => None,
+        };
+        drop(callback);
+        settled.unwrap_or_else(|| self.call.wait(None))
+    }
+}
+
+impl Drop for OpenCall {
+    fn drop(&mut self) {
+        if self.call.core.is_forked() {
+            return;
+        }
+        if self.hook.is_some() {
+            self.call.forget_hook();
+        }
+        self.call.let_go();
+    }
+}
+
+/// Stands where a service would.
+struct NoService;
+
+impl DeferringService for NoService {
+    fn serve(&self, _: &Call<'_>, _: Request<'_>, _: &mut Reply<'_>) {}
+}

@@ -1,0 +1,260 @@
+//! Where a service answers: a reply that its slot borrows, and one that it takes out of the slot to answer later.
+
+use std::ops::{Deref, DerefMut};
+use std::sync::Arc;
+
+use super::call::{AbandonedHook, CallShared};
+use crate::dispatch::{Completed, Dispatcher, Expected, PageBuilder, answers};
+use crate::protocol::{HostError, Operation, Violation};
+use crate::service::{Answer, Event};
+
+/// Why an answer was not taken as it was given.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum AnswerError {
+    /// It breaks a rule: `internal` went out instead, and the rule is logged.
+    #[error("the answer breaks a rule of the contract, `internal` went out instead: {0}")]
+    BadAnswer(Violation),
+    /// The call was answered, deferred, cancelled or timed out before: nobody gets this answer.
+    #[error("the call was answered, deferred, cancelled or timed out before")]
+    AlreadyDone,
+    /// This kind of answer does not fit the operation: nothing happened, the reply is still open.
+    #[error("this kind of answer does not fit the operation")]
+    WrongOperation,
+}
+
+/// Where a call is answered. The one that a slot gets belongs to the slot's thread, and ends when the slot returns.
+pub struct Reply<'a> {
+    call: Held<'a>,
+    operation: Operation,
+    /// What the answer has to fit, as long as only the slot knows it.
+    expected: Option<Expected<'a>>,
+    /// The page that is being built.
+    page: Option<PageBuilder<'a>>,
+}
+
+/// How a reply holds its call, and with that, whether it is the slot's or was deferred.
+enum Held<'a> {
+    InSlot(&'a Arc<CallShared>),
+    Deferred(Arc<CallShared>),
+}
+
+/// A reply that was taken out of its slot. Any thread may answer through it, one at a time.
+///
+/// Dropped unanswered it answers `unavailable`; while its slot still runs it goes back to the slot instead. It keeps neither
+/// the service nor the request alive, and of the host only what it takes to find that nobody waits any more.
+pub struct DeferredReply {
+    reply: Reply<'static>,
+    hook: Option<AbandonedHook>,
+}
+
+impl<'a> Reply<'a> {
+    pub(super) fn in_slot(call: &'a Arc<CallShared>, operation: Operation, expected: Option<Expected<'a>>) -> Reply<'a> {
+        Reply { call: Held::InSlot(call), operation, expected, page: None }
+    }
+
+    /// What is left of what the answer had to fit, when the slot has returned.
+    pub(super) fn into_expected(self) -> Option<Expected<'a>> {
+        self.expected
+    }
+
+    /// The operation that is to be answered.
+    pub fn operation(&self) -> Operation {
+        self.operation
+    }
+
+    /// Whether nobody waits for the answer any more: cancelled, timed out, host closed.
+    pub fn is_abandoned(&self) -> bool {
+        self.call.state.is_abandoned()
+    }
+
+    /// Whether this process is a fork of the one that made the host: a reply can only be forgotten here.
+    pub fn is_forked(&self) -> bool {
+        self.call.core.is_forked()
+    }
+
+    /// Answers with a result.
+    ///
+    /// # Errors
+    /// See [`AnswerError`].
+    pub fn answer(&mut self, answer: &Answer<'_>) -> Result<(), AnswerError> {
+        if !answers(answer, self.operation) {
+            return Err(AnswerError::WrongOperation);
+        }
+        self.finish(|expected, dispatcher| expected.complete_answer(dispatcher, answer))
+    }
+
+    /// Answers with a failure.
+    ///
+    /// # Errors
+    /// See [`AnswerError`].
+    pub fn error(&mut self, error: &HostError<'_>) -> Result<(), AnswerError> {
+        self.finish(|expected, dispatcher| expected.complete_error(dispatcher, error))
+    }
+
+    /// Answers with a result of the operation as JSON text. It is checked like the others.
+    ///
+    /// # Errors
+    /// See [`AnswerError`].
+    pub fn json(&mut self, body: &str) -> Result<(), AnswerError> {
+        self.finish(|expected, dispatcher| expected.complete_text(dispatcher, body))
+    }
+
+    /// Answers `internal`: the answer breaks a rule that the types here cannot even hold.
+    ///
+    /// # Errors
+    /// Always: [`AnswerError::BadAnswer`], or [`AnswerError::AlreadyDone`].
+    pub fn broken(&mut self, violation: Violation) -> Result<(), AnswerError> {
+        self.finish(|expected, _| expected.broken(Box::new(violation)))
+    }
+
+    /// Adds an event to the page that [`Reply::page`] ends. Events come in order.
+    ///
+    /// # Errors
+    /// See [`AnswerError`].
+    pub fn event(&mut self, event: &Event<'_>) -> Result<(), AnswerError> {
+        if self.operation != Operation::ListEvents {
+            return Err(AnswerError::WrongOperation);
+        }
+        if !self.is_open() {
+            return Err(AnswerError::AlreadyDone);
+        }
+        let mut page = match self.page.take() {
+            Some(page) => page,
+            None => {
+                let expected = self.expected.clone().or_else(|| self.call.kept()).ok_or(AnswerError::AlreadyDone)?;
+                PageBuilder::new(expected, event.size_hint())
+            }
+        };
+        match page.event(&self.call.core.dispatcher, event) {
+            Ok(()) => {
+                self.page = Some(page);
+                Ok(())
+            }
+            Err(violation) => self.broken(*violation),
+        }
+    }
+
+    /// Ends the page of the events that were added, and answers with it.
+    ///
+    /// # Errors
+    /// See [`AnswerError`].
+    pub fn page(&mut self, next_sequence: u64, has_more: bool) -> Result<(), AnswerError> {
+        if self.operation != Operation::ListEvents {
+            return Err(AnswerError::WrongOperation);
+        }
+        match self.page.take() {
+            Some(page) => self.finish(|_, dispatcher| page.finish(dispatcher, next_sequence, has_more)),
+            None => self.finish(|expected, dispatcher| PageBuilder::new(expected, 0).finish(dispatcher, next_sequence, has_more)),
+        }
+    }
+
+    /// Takes the reply out of the slot: it can be answered later, from any thread.
+    ///
+    /// # Errors
+    /// [`AnswerError::AlreadyDone`]: the call was answered or deferred before.
+    pub fn defer(&mut self) -> Result<DeferredReply, AnswerError> {
+        let Held::InSlot(call) = self.call else { return Err(AnswerError::AlreadyDone) };
+        if !self.is_open() {
+            return Err(AnswerError::AlreadyDone);
+        }
+        if let Some(expected) = self.expected.take() {
+            call.keep(expected.into_owned());
+        }
+        call.register();
+        self.page = None;
+        if !call.state.defer() {
+            return Err(AnswerError::AlreadyDone);
+        }
+        Ok(DeferredReply::of(call.clone(), self.operation))
+    }
+
+    fn is_open(&self) -> bool {
+        match &self.call {
+            Held::InSlot(call) => call.state.is_open_in_slot(),
+            Held::Deferred(call) => call.state.is_open(),
+        }
+    }
+
+    fn finish(&mut self, complete: impl FnOnce(Expected<'_>, &Dispatcher) -> Completed) -> Result<(), AnswerError> {
+        let call: &CallShared = &self.call;
+        let callback = call.core.enter_late();
+        let claimed = match &self.call {
+            Held::InSlot(call) => call.state.claim_in_slot(),
+            Held::Deferred(call) => call.state.claim_deferred(),
+        };
+        if !claimed {
+            return Err(AnswerError::AlreadyDone);
+        }
+        self.page = None;
+        let expected = match self.expected.take() {
+            Some(expected) => expected,
+            None => call.kept().ok_or(AnswerError::AlreadyDone)?,
+        };
+        let completed = complete(expected, &call.core.dispatcher);
+        let outcome = match &completed.broken {
+            Some(violation) => Err(AnswerError::BadAnswer(violation.clone())),
+            None => Ok(()),
+        };
+        call.answer(completed, &callback);
+        outcome
+    }
+}
+
+impl DeferredReply {
+    /// A reply to a call that has kept what the answer has to fit.
+    pub(super) fn of(call: Arc<CallShared>, operation: Operation) -> DeferredReply {
+        let reply = Reply { call: Held::Deferred(call), operation, expected: None, page: None };
+        DeferredReply { reply, hook: None }
+    }
+
+    /// Asks to be told that nobody waits any more. The hook runs at most once, on the thread that gives the call up, perhaps
+    /// before this function returns, perhaps while another thread answers. It is dropped once it has run and the reply is gone.
+    ///
+    /// # Errors
+    /// [`AnswerError::AlreadyDone`]: the call is answered, or has a hook already.
+    pub fn on_abandoned(&mut self, hook: AbandonedHook) -> Result<(), AnswerError> {
+        if self.hook.is_some() || !self.reply.call.on_abandoned(&hook) {
+            return Err(AnswerError::AlreadyDone);
+        }
+        self.hook = Some(hook);
+        Ok(())
+    }
+}
+
+impl Deref for DeferredReply {
+    type Target = Reply<'static>;
+
+    fn deref(&self) -> &Reply<'static> {
+        &self.reply
+    }
+}
+
+impl DerefMut for DeferredReply {
+    fn deref_mut(&mut self) -> &mut Reply<'static> {
+        &mut self.reply
+    }
+}
+
+impl Drop for DeferredReply {
+    fn drop(&mut self) {
+        // In a forked child nobody waits, and a lock may be held by a thread that does not exist.
+        if self.is_forked() {
+            return;
+        }
+        if self.hook.is_some() {
+            self.reply.call.forget_hook();
+        }
+        self.reply.call.let_go();
+    }
+}
+
+impl Deref for Held<'_> {
+    type Target = CallShared;
+
+    fn deref(&self) -> &CallShared {
+        match self {
+            Held::InSlot(call) => call,
+            Held::Deferred(call) => call,
+        }
+    }
+}

@@ -1,0 +1,35 @@
+//! A service that answers at once, as one that may answer later.
+
+use std::sync::{Arc, PoisonError, RwLock};
+
+use super::{DeferringService, Reply};
+use crate::service::{Call, HostService, Request};
+
+/// Holds the service until the host is closed; nobody who comes late finds it.
+pub(super) struct Synchronous<S> {
+    service: RwLock<Option<Arc<S>>>,
+}
+
+impl<S: HostService> Synchronous<S> {
+    pub(super) fn new(service: S) -> Synchronous<S> {
+        Synchronous { service: RwLock::new(Some(Arc::new(service))) }
+    }
+}
+
+impl<S: HostService> DeferringService for Synchronous<S> {
+    fn serve(&self, call: &Call<'_>, request: Request<'_>, reply: &mut Reply<'_>) {
+        let service = self.service.read().unwrap_or_else(PoisonError::into_inner).clone();
+        if let Some(service) = service {
+            // A broken answer has gone out as `internal` and is logged: there is nobody else to tell.
+            let _ = match service.serve(call, request) {
+                Ok(answer) => reply.answer(&answer),
+                Err(error) => reply.error(&error),
+            };
+        }
+    }
+
+    fn destroy(&self) {
+        let service = self.service.write().unwrap_or_else(PoisonError::into_inner).take();
+        drop(service);
+    }
+}
