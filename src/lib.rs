@@ -15,5 +15,7 @@ pub mod client;
 pub mod dispatch;
 pub mod host;
 pub mod protocol;
+#[cfg(feature = "schema")]
+pub mod schema;
 pub mod service;
 pub mod store;

@@ -6,6 +6,8 @@
 mod decode;
 mod page;
 mod response;
+#[cfg(feature = "schema")]
+pub(crate) mod schema;
 
 pub use decode::{Decoded, DecodedCall};
 pub use page::PageBuilder;

@@ -4,33 +4,48 @@ use std::borrow::Cow;
 
 use super::json::{Found, Reader, Slot, Writer, slot};
 use super::{Metadata, Path};
+#[cfg(feature = "schema")]
+use crate::protocol::schema;
 
 /// Where a run comes from. Every string is empty where nothing is known; all but `run_id` are free text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename_all = "camelCase"))]
 pub struct ExecutionContext<'a> {
     /// The run. An identity, and required, in `create_run`; may be empty in a view.
+    #[cfg_attr(feature = "schema", schemars(default, with = "schema::OptionalIdentity"))]
     pub run_id: Cow<'a, str>,
     /// The trace that the run belongs to.
+    #[cfg_attr(feature = "schema", schemars(default))]
     pub trace_id: Cow<'a, str>,
     /// The application's request that led to the run; not the protocol's `requestId`.
+    #[cfg_attr(feature = "schema", schemars(default))]
     pub request_id: Cow<'a, str>,
     /// The tenant that the run is for.
+    #[cfg_attr(feature = "schema", schemars(default))]
     pub tenant_id: Cow<'a, str>,
     /// The user that the run is for.
+    #[cfg_attr(feature = "schema", schemars(default))]
     pub user_id: Cow<'a, str>,
     /// The application that submitted it.
+    #[cfg_attr(feature = "schema", schemars(default))]
     pub application_id: Cow<'a, str>,
     /// The workspace that it works in.
+    #[cfg_attr(feature = "schema", schemars(default))]
     pub workspace_id: Cow<'a, str>,
     /// The conversation that it belongs to.
+    #[cfg_attr(feature = "schema", schemars(default))]
     pub conversation_id: Cow<'a, str>,
     /// The agent that is to do it.
+    #[cfg_attr(feature = "schema", schemars(default))]
     pub agent_id: Cow<'a, str>,
     /// A language tag such as `en-US`.
+    #[cfg_attr(feature = "schema", schemars(default))]
     pub locale: Cow<'a, str>,
     /// When the run has to end, in milliseconds since the Unix epoch, within 8.64e15 of it.
+    #[cfg_attr(feature = "schema", schemars(default, with = "Option<schema::UnixMs>"))]
     pub deadline_unix_ms: Option<i64>,
     /// Strings without secrets: in `create_run` a sensitive name refuses the request.
+    #[cfg_attr(feature = "schema", schemars(default = "schema::empty_object", with = "schema::SafeMetadata"))]
     pub metadata: Metadata<'a>,
 }
 

@@ -4,6 +4,8 @@ use std::borrow::Cow;
 use std::fmt;
 
 use super::{FreeJson, Metadata};
+#[cfg(feature = "schema")]
+use crate::protocol::schema;
 
 /// The codes of the contract. Nothing else is ever written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -65,19 +67,25 @@ impl ErrorCode {
 /// metadata.
 #[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{}: {message}", code.name())]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename_all = "camelCase"))]
 pub struct HostError<'a> {
     /// What kind of failure it is.
     pub code: ErrorCode,
     /// For people. It leaves the host as it is: no secrets.
+    #[cfg_attr(feature = "schema", schemars(default))]
     pub message: Cow<'a, str>,
     /// Whether the same request may succeed later.
+    #[cfg_attr(feature = "schema", schemars(default))]
     pub retryable: bool,
     /// For programs, any JSON, `{}` where there is nothing to say. It leaves the host as it is: no secrets.
+    #[cfg_attr(feature = "schema", schemars(default = "schema::empty_object"))]
     pub details: FreeJson<'a>,
     /// Strings for programs; sensitive names are dropped before they leave.
+    #[cfg_attr(feature = "schema", schemars(default = "schema::empty_object", with = "schema::SafeMetadata"))]
     pub metadata: Metadata<'a>,
     /// Client: the code that was received when it is none of the contract's, and `code` reads as internal. A service
     /// leaves it empty.
+    #[cfg_attr(feature = "schema", schemars(skip))]
     pub original_code: Cow<'a, str>,
 }
 

@@ -7,6 +7,8 @@ mod identity;
 pub(crate) mod json;
 mod metadata;
 mod operation;
+#[cfg(feature = "schema")]
+pub(crate) mod schema;
 mod sensitive;
 mod status;
 mod version;

@@ -3,6 +3,8 @@
 use std::borrow::Cow;
 
 use crate::protocol::json::{Found, FreeJson, Malformed, Reader, Slot, Writer, slot};
+#[cfg(feature = "schema")]
+use crate::protocol::schema;
 use crate::protocol::{
     DEFAULT_CANCEL_REASON, DEFAULT_PAGE_EVENTS, ExecutionContext, MAX_PAGE_EVENTS, MAX_UNIX_MS, MAX_UNSIGNED, Metadata,
     Operation, Path, Resolution, SensitiveNames, Violation, check_identity, quoted,
@@ -10,71 +12,97 @@ use crate::protocol::{
 
 /// Submits a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename_all = "camelCase"))]
 pub struct CreateRun<'a> {
     /// Where the run comes from; its `run_id` names the run.
+    #[cfg_attr(feature = "schema", schemars(with = "schema::SubmittedContext"))]
     pub context: ExecutionContext<'a>,
     /// What the run is to work on; `{}` when the request has none.
+    #[cfg_attr(feature = "schema", schemars(default = "schema::empty_object"))]
     pub input: FreeJson<'a>,
     /// Strings that belong to the run.
+    #[cfg_attr(feature = "schema", schemars(default = "schema::empty_object"))]
     pub metadata: Metadata<'a>,
 }
 
 /// Reads a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename_all = "camelCase"))]
 pub struct GetRun<'a> {
     /// The run.
+    #[cfg_attr(feature = "schema", schemars(with = "schema::Identity"))]
     pub run_id: Cow<'a, str>,
 }
 
 /// Cancels a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename_all = "camelCase"))]
 pub struct CancelRun<'a> {
     /// The run.
+    #[cfg_attr(feature = "schema", schemars(with = "schema::Identity"))]
     pub run_id: Cow<'a, str>,
     /// The revision that the caller has seen, 1 to 2^53-1.
+    #[cfg_attr(feature = "schema", schemars(with = "schema::Counter"))]
     pub expected_revision: u64,
     /// Why; `agent run cancelled` when the request says nothing.
+    #[cfg_attr(feature = "schema", schemars(default = "schema::cancel_reason"))]
     pub reason: Cow<'a, str>,
 }
 
 /// Approves or denies what a run waits for.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename_all = "camelCase"))]
 pub struct ResolveApproval<'a> {
     /// The run.
+    #[cfg_attr(feature = "schema", schemars(with = "schema::Identity"))]
     pub run_id: Cow<'a, str>,
     /// The revision that the caller has seen, 1 to 2^53-1.
+    #[cfg_attr(feature = "schema", schemars(with = "schema::Counter"))]
     pub expected_revision: u64,
     /// The approval, as the run's view names it.
+    #[cfg_attr(feature = "schema", schemars(with = "schema::Identity"))]
     pub approval_id: Cow<'a, str>,
     /// Approved or denied, never pending.
+    #[cfg_attr(feature = "schema", schemars(with = "schema::Decision"))]
     pub resolution: Resolution,
     /// Why; empty when the request says nothing.
+    #[cfg_attr(feature = "schema", schemars(default))]
     pub reason: Cow<'a, str>,
     /// Strings that belong to the resolution.
+    #[cfg_attr(feature = "schema", schemars(default = "schema::empty_object"))]
     pub metadata: Metadata<'a>,
 }
 
 /// Lets an approved run go on.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename_all = "camelCase"))]
 pub struct ResumeRun<'a> {
     /// The run.
+    #[cfg_attr(feature = "schema", schemars(with = "schema::Identity"))]
     pub run_id: Cow<'a, str>,
     /// The revision that the caller has seen, 1 to 2^53-1.
+    #[cfg_attr(feature = "schema", schemars(with = "schema::Counter"))]
     pub expected_revision: u64,
     /// The approval that was given.
+    #[cfg_attr(feature = "schema", schemars(with = "schema::Identity"))]
     pub approval_id: Cow<'a, str>,
     /// What the run gets to go on with; `{}` when the request has none.
+    #[cfg_attr(feature = "schema", schemars(default = "schema::empty_object"))]
     pub input: FreeJson<'a>,
 }
 
 /// Reads events after a cursor.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename_all = "camelCase"))]
 pub struct ListEvents<'a> {
     /// The run.
+    #[cfg_attr(feature = "schema", schemars(with = "schema::Identity"))]
     pub run_id: Cow<'a, str>,
     /// Only events with a larger sequence are asked for; 0 for all, at most 2^53-1.
+    #[cfg_attr(feature = "schema", schemars(default = "schema::zero", with = "schema::Cursor"))]
     pub after_sequence: u64,
     /// The most events that the page may hold, 1 to 1000.
+    #[cfg_attr(feature = "schema", schemars(default = "schema::page_limit", with = "schema::PageLimit"))]
     pub limit: u64,
 }
 

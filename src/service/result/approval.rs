@@ -4,26 +4,36 @@ use std::borrow::Cow;
 
 use super::{Checked, check_time, own};
 use crate::protocol::json::{Found, Reader, Slot, Writer, slot};
+#[cfg(feature = "schema")]
+use crate::protocol::schema;
 use crate::protocol::{Metadata, Path, Resolution, Violation, check_identity, check_not_empty};
 
 /// What a run waits for, or waited for.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename_all = "camelCase", transform = schema::resolved_once_decided))]
 pub struct ApprovalView<'a> {
     /// The approval. An identity.
+    #[cfg_attr(feature = "schema", schemars(with = "schema::Identity"))]
     pub approval_id: Cow<'a, str>,
     /// The tool call that needs it, not empty.
+    #[cfg_attr(feature = "schema", schemars(with = "schema::NotEmpty"))]
     pub tool_call_id: Cow<'a, str>,
     /// The tool, not empty.
+    #[cfg_attr(feature = "schema", schemars(with = "schema::NotEmpty"))]
     pub tool_name: Cow<'a, str>,
     /// What became of it.
     pub resolution: Resolution,
     /// Why it is needed, or why it was decided so.
+    #[cfg_attr(feature = "schema", schemars(default))]
     pub reason: Cow<'a, str>,
     /// When it was asked for, in milliseconds since the Unix epoch.
+    #[cfg_attr(feature = "schema", schemars(default = "schema::zero", with = "schema::UnixMs"))]
     pub created_at_unix_ms: i64,
     /// When it was decided, in milliseconds since the Unix epoch: none while pending, some once resolved.
+    #[cfg_attr(feature = "schema", schemars(default, with = "Option<schema::UnixMs>"))]
     pub resolved_at_unix_ms: Option<i64>,
     /// Strings that belong to it; sensitive names are dropped before they leave.
+    #[cfg_attr(feature = "schema", schemars(default = "schema::empty_object", with = "schema::SafeMetadata"))]
     pub metadata: Metadata<'a>,
 }
 

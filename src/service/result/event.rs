@@ -4,28 +4,39 @@ use std::borrow::Cow;
 
 use super::{own, run_status};
 use crate::protocol::json::{Found, FreeJson, Reader, Slot, Writer, slot};
+#[cfg(feature = "schema")]
+use crate::protocol::schema;
 use crate::protocol::{Metadata, Path, RunStatus};
 
 /// Something that happened in a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename_all = "camelCase"))]
 pub struct Event<'a> {
     /// The run.
+    #[cfg_attr(feature = "schema", schemars(with = "schema::Identity"))]
     pub run_id: Cow<'a, str>,
     /// Its place among the run's events, 1 to 2^53-1.
+    #[cfg_attr(feature = "schema", schemars(with = "schema::Counter"))]
     pub sequence: u64,
     /// What kind of event it is, not empty.
+    #[cfg_attr(feature = "schema", schemars(rename = "type", with = "schema::NotEmpty"))]
     pub event_type: Cow<'a, str>,
     /// The run's status after it.
     pub status: RunStatus,
     /// The step that it belongs to, or empty.
+    #[cfg_attr(feature = "schema", schemars(default))]
     pub step_id: Cow<'a, str>,
     /// The tool call that it belongs to, or empty.
+    #[cfg_attr(feature = "schema", schemars(default))]
     pub tool_call_id: Cow<'a, str>,
     /// When it happened, in milliseconds since the Unix epoch.
+    #[cfg_attr(feature = "schema", schemars(default = "schema::zero", with = "schema::UnixMs"))]
     pub timestamp_unix_ms: i64,
     /// What happened, any JSON. It leaves the host as it is: no secrets.
+    #[cfg_attr(feature = "schema", schemars(default = "schema::null"))]
     pub data: FreeJson<'a>,
     /// Strings that belong to it; sensitive names are dropped before they leave.
+    #[cfg_attr(feature = "schema", schemars(default = "schema::empty_object", with = "schema::SafeMetadata"))]
     pub metadata: Metadata<'a>,
 }
 

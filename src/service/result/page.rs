@@ -2,16 +2,22 @@
 
 use super::{About, Checked, Event, check_counter, check_run_id, check_time};
 use crate::protocol::json::{Found, Reader, Slot, slot};
+#[cfg(feature = "schema")]
+use crate::protocol::schema;
 use crate::protocol::{MAX_PAGE_EVENTS, MAX_UNSIGNED, Path, Violation, check_not_empty};
 
 /// Events after a cursor.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename_all = "camelCase", transform = schema::nothing_after_no_events))]
 pub struct EventPage<'a> {
     /// The events, sequences rising.
+    #[cfg_attr(feature = "schema", schemars(length(max = MAX_PAGE_EVENTS)))]
     pub events: Vec<Event<'a>>,
     /// The cursor for the next page: the last event's sequence, or the request's cursor when there is none.
+    #[cfg_attr(feature = "schema", schemars(default = "schema::zero", with = "schema::Cursor"))]
     pub next_sequence: u64,
     /// Whether more events are there already.
+    #[cfg_attr(feature = "schema", schemars(default))]
     pub has_more: bool,
 }
 

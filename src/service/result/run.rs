@@ -4,32 +4,44 @@ use std::borrow::Cow;
 
 use super::{About, ApprovalView, Checked, check_counter, check_run_id, check_time, own, run_status, write_run};
 use crate::protocol::json::{Found, FreeJson, Reader, Slot, Writer, slot};
+#[cfg(feature = "schema")]
+use crate::protocol::schema;
 use crate::protocol::{ExecutionContext, Metadata, Path, RunStatus, Violation};
 
 /// A run as it is now.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename_all = "camelCase"))]
 pub struct RunView<'a> {
     /// The run.
+    #[cfg_attr(feature = "schema", schemars(with = "schema::Identity"))]
     pub run_id: Cow<'a, str>,
     /// Its revision, 1 to 2^53-1.
+    #[cfg_attr(feature = "schema", schemars(with = "schema::Counter"))]
     pub revision: u64,
     /// Its status.
     pub status: RunStatus,
     /// Where it comes from. Its `run_id` is the view's, or empty.
     pub context: ExecutionContext<'a>,
     /// When it was created, in milliseconds since the Unix epoch.
+    #[cfg_attr(feature = "schema", schemars(default = "schema::zero", with = "schema::UnixMs"))]
     pub created_at_unix_ms: i64,
     /// When it last changed, in milliseconds since the Unix epoch.
+    #[cfg_attr(feature = "schema", schemars(default = "schema::zero", with = "schema::UnixMs"))]
     pub updated_at_unix_ms: i64,
     /// When it ended, in milliseconds since the Unix epoch.
+    #[cfg_attr(feature = "schema", schemars(default, with = "Option<schema::UnixMs>"))]
     pub completed_at_unix_ms: Option<i64>,
     /// Its latest approval.
+    #[cfg_attr(feature = "schema", schemars(default))]
     pub approval: Option<ApprovalView<'a>>,
     /// What it came to, any JSON, `null` where there is nothing. It leaves the host as it is: no secrets.
+    #[cfg_attr(feature = "schema", schemars(default = "schema::null"))]
     pub result: FreeJson<'a>,
     /// Why it failed, empty where it did not.
+    #[cfg_attr(feature = "schema", schemars(default))]
     pub error: Cow<'a, str>,
     /// Strings that belong to the run; sensitive names are dropped before they leave.
+    #[cfg_attr(feature = "schema", schemars(default = "schema::empty_object", with = "schema::SafeMetadata"))]
     pub metadata: Metadata<'a>,
 }
 

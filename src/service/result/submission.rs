@@ -4,14 +4,19 @@ use std::borrow::Cow;
 
 use super::{About, Checked, check_counter, check_run_id, own, run_status, write_run};
 use crate::protocol::json::{Found, Reader, Slot, Writer, slot};
+#[cfg(feature = "schema")]
+use crate::protocol::schema;
 use crate::protocol::{Path, RunStatus};
 
 /// What a mutation answers: the run as it is now.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename_all = "camelCase"))]
 pub struct RunSubmission<'a> {
     /// The run.
+    #[cfg_attr(feature = "schema", schemars(with = "schema::Identity"))]
     pub run_id: Cow<'a, str>,
     /// Its revision, 1 to 2^53-1.
+    #[cfg_attr(feature = "schema", schemars(with = "schema::Counter"))]
     pub revision: u64,
     /// Its status.
     pub status: RunStatus,
