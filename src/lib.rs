@@ -9,7 +9,8 @@
 //! 3. [`dispatch`] - decode a message, check and encode its answer. No I/O, no state.
 //! 4. [`host`] - the life around dispatch: calls in flight, answered once, deferred, cancelled, timed out, closed.
 //! 5. [`client`] - the other side: builds requests, checks responses.
-//! 6. `capi` - the C ABI (feature `capi`), from which `include/agenthost.h` is generated.
+//! 6. `schema` - JSON Schemas of every message, made from the types (feature `schema`).
+//! 7. `capi` - the C ABI (feature `capi`), from which `include/agenthost.h` is generated.
 
 pub mod client;
 pub mod dispatch;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
-use std::sync::Mutex;
+use std::sync::Arc;
 
 use agenthost::dispatch::{Decoded, Dispatcher};
 use agenthost::protocol::{ErrorCode, HostError};
@@ -45,7 +45,7 @@ impl Vector {
             Decoded::Call(decoded) => decoded,
         };
         let reply = self.reply.as_deref().map(|reply| serde_json::from_str(reply.get()).expect("a reply"));
-        let service = Script { reply, seen: Mutex::default() };
+        let service = Script { reply, seen: Arc::default() };
         let served = catch_unwind(AssertUnwindSafe(|| service.serve(&decoded.call, decoded.request)));
         let result = served.unwrap_or_else(|_| Err(HostError::new(ErrorCode::Internal, "panicked")));
         decoded.expected.complete(&dispatcher, result).response
