@@ -229,6 +229,22 @@ impl Host {
     /// See [`CloseError`]. The host is closing all the same.
     pub fn close(&self, timeout: Option<Duration>) -> Result<(), CloseError> {
         let core = &self.handle.core;
+        let deadline = timeout.and_then(|timeout| Instant::now().checked_add(timeout));
+        self.drain(timeout)?;
+        core.abandon_deferred();
+        match core.activity.destroy(deadline, || core.is_idle(), || core.destroy()) {
+            true => Ok(()),
+            false => Err(CloseError::TimedOut),
+        }
+    }
+
+    /// The first half of [`Host::close`], for callers that have other things to look after while they wait: refuses new calls,
+    /// and waits up to `timeout` for those in flight, but gives none of them up. True when there is none left.
+    ///
+    /// # Errors
+    /// See [`CloseError`]; never [`CloseError::TimedOut`]. The host is closing all the same.
+    pub fn drain(&self, timeout: Option<Duration>) -> Result<bool, CloseError> {
+        let core = &self.handle.core;
         if core.is_forked() {
             return Err(CloseError::Forked);
         }
@@ -237,12 +253,7 @@ impl Host {
             return Err(CloseError::WouldDeadlock);
         }
         let deadline = timeout.and_then(|timeout| Instant::now().checked_add(timeout));
-        core.activity.wait_idle(deadline, || core.is_idle());
-        core.abandon_deferred();
-        match core.activity.destroy(deadline, || core.is_idle(), || core.destroy()) {
-            true => Ok(()),
-            false => Err(CloseError::TimedOut),
-        }
+        Ok(core.activity.wait_idle(deadline, || core.is_idle()))
     }
 
     fn decode<'m>(&self, message: &'m [u8], principal: Option<Cow<'m, str>>) -> Result<Decoded<'m>, HostMisuse> {

@@ -7,9 +7,9 @@ use std::sync::Arc;
 use super::call::{AbandonedHook, CallShared};
 use super::core::Callback;
 use super::{AnswerError, DeferringService, Host, HostMisuse, HostOptions, LogLevel, Reply};
-use crate::dispatch::{Completed, Decoded, DecodedCall, Dispatcher, Expected, Unanswered};
-use crate::protocol::HostError;
-use crate::service::{Answer, Call, Request};
+use crate::dispatch::{Completed, Decoded, DecodedCall, Dispatcher, Expected, PageBuilder, Unanswered};
+use crate::protocol::{HostError, Operation};
+use crate::service::{Answer, Call, Event, EventPage, Request};
 
 /// What became of a message.
 #[allow(clippy::large_enum_variant, reason = "a call is taken apart at once; a box would cost an allocation")]
@@ -68,6 +68,35 @@ impl OpenCall {
     /// The response to what the service answers; `unavailable` when the host was closed in between.
     pub fn complete(self, result: Result<Answer<'_>, HostError<'_>>) -> Vec<u8> {
         self.settle(|expected, dispatcher| expected.complete(dispatcher, result))
+    }
+
+    /// Like [`OpenCall::complete`], with a result that is only borrowed.
+    pub fn complete_answer(self, answer: &Answer<'_>) -> Vec<u8> {
+        self.settle(|expected, dispatcher| expected.complete_answer(dispatcher, answer))
+    }
+
+    /// Like [`OpenCall::complete`], with a page whose events are borrowed, wherever they are. `hint` says about how many
+    /// bytes they take. For another operation than `list_events` the response is `internal`.
+    pub fn complete_page<'e>(
+        self,
+        events: impl IntoIterator<Item = &'e Event<'e>>,
+        next_sequence: u64,
+        has_more: bool,
+        hint: usize,
+    ) -> Vec<u8> {
+        self.settle(|expected, dispatcher| {
+            if expected.operation() != Operation::ListEvents {
+                let wrong = Answer::Page(EventPage { events: Vec::new(), next_sequence, has_more });
+                return expected.complete_answer(dispatcher, &wrong);
+            }
+            let mut page = PageBuilder::new(expected, hint);
+            for event in events {
+                if let Err(violation) = page.event(dispatcher, event) {
+                    return page.broken(violation);
+                }
+            }
+            page.finish(dispatcher, next_sequence, has_more)
+        })
     }
 
     /// Like [`OpenCall::complete`], with a result of the operation as JSON text.

@@ -29,6 +29,20 @@ pub struct Call<'a> {
     pub principal: Option<Cow<'a, str>>,
 }
 
+impl<'a> Call<'a> {
+    /// The same, owned.
+    pub fn into_owned(self) -> Call<'static> {
+        let own = |text: Cow<'a, str>| Cow::Owned(text.into_owned());
+        Call {
+            operation: self.operation,
+            request_id: own(self.request_id),
+            idempotency_key: own(self.idempotency_key),
+            metadata: self.metadata.into_owned(),
+            principal: self.principal.map(own),
+        }
+    }
+}
+
 /// The application behind a host: six methods that answer at once.
 ///
 /// Methods run on the thread that dispatches, on any number of threads at the same time. What they return is checked

@@ -137,6 +137,39 @@ impl<'a> Request<'a> {
         self.run_id_text()
     }
 
+    /// The same request, owned.
+    pub fn into_owned(self) -> Request<'static> {
+        let own = |text: Cow<'a, str>| Cow::Owned(text.into_owned());
+        match self {
+            Request::CreateRun(CreateRun { context, input, metadata }) => Request::CreateRun(CreateRun {
+                context: context.into_owned(),
+                input: input.into_owned(),
+                metadata: metadata.into_owned(),
+            }),
+            Request::GetRun(GetRun { run_id }) => Request::GetRun(GetRun { run_id: own(run_id) }),
+            Request::CancelRun(CancelRun { run_id, expected_revision, reason }) => {
+                Request::CancelRun(CancelRun { run_id: own(run_id), expected_revision, reason: own(reason) })
+            }
+            Request::ResolveApproval(request) => Request::ResolveApproval(ResolveApproval {
+                run_id: own(request.run_id),
+                expected_revision: request.expected_revision,
+                approval_id: own(request.approval_id),
+                resolution: request.resolution,
+                reason: own(request.reason),
+                metadata: request.metadata.into_owned(),
+            }),
+            Request::ResumeRun(ResumeRun { run_id, expected_revision, approval_id, input }) => Request::ResumeRun(ResumeRun {
+                run_id: own(run_id),
+                expected_revision,
+                approval_id: own(approval_id),
+                input: input.into_owned(),
+            }),
+            Request::ListEvents(ListEvents { run_id, after_sequence, limit }) => {
+                Request::ListEvents(ListEvents { run_id: own(run_id), after_sequence, limit })
+            }
+        }
+    }
+
     pub(crate) fn run_id_text(&self) -> &Cow<'a, str> {
         match self {
             Request::CreateRun(request) => &request.context.run_id,
