@@ -4,7 +4,7 @@ use super::response::{Completed, check_size};
 use super::{Dispatcher, Expected};
 use crate::protocol::json::Writer;
 use crate::protocol::{Path, Violation};
-use crate::service::{Event, PageProgress};
+use crate::service::{Event, PageProgress, close_page, open_page};
 
 /// The response to `list_events` while its events come in.
 pub struct PageBuilder<'a> {
@@ -18,9 +18,7 @@ impl<'a> PageBuilder<'a> {
     /// A page without events yet, with room for about `hint` bytes of them.
     pub(crate) fn new(expected: Expected<'a>, hint: usize) -> PageBuilder<'a> {
         let mut out = expected.begin(hint + 60);
-        out.open_object();
-        out.name("events");
-        out.open_array();
+        open_page(&mut out);
         PageBuilder { expected, progress: PageProgress::default(), out, count: 0 }
     }
 
@@ -40,12 +38,7 @@ impl<'a> PageBuilder<'a> {
         if let Err(violation) = progress.end(Path::ROOT, expected.about(), next_sequence, has_more) {
             return expected.broken(violation);
         }
-        out.close_array();
-        out.name("nextSequence");
-        out.unsigned(next_sequence);
-        out.name("hasMore");
-        out.boolean(has_more);
-        out.close_object();
+        close_page(&mut out, next_sequence, has_more);
         expected.finish(dispatcher, out)
     }
 

@@ -71,15 +71,9 @@ impl Expected<'_> {
 
     /// Like [`Expected::complete`], with a result as JSON text.
     pub(crate) fn complete_text(self, dispatcher: &Dispatcher, text: &str) -> Completed {
-        let mut reader = crate::protocol::json::Reader::new(text);
-        let read = Answer::read(self.operation, &mut reader, Path::ROOT).and_then(|found| reader.finish().map(|()| found));
-        let found = match read {
-            Ok(found) => found,
-            Err(malformed) => return self.broken(malformed.violation(Path::ROOT)),
-        };
-        match (reader.into_refusal(), found) {
-            (Some(violation), _) | (None, Err(violation)) => self.broken(violation),
-            (None, Ok(answer)) => self.complete_answer(dispatcher, &answer),
+        match Answer::from_json(self.operation, text) {
+            Ok(answer) => self.complete_answer(dispatcher, &answer),
+            Err(violation) => self.broken(Box::new(violation)),
         }
     }
 

@@ -8,7 +8,7 @@ use super::call::{AbandonedHook, CallShared};
 use super::core::Callback;
 use super::{AnswerError, DeferringService, Host, HostMisuse, HostOptions, LogLevel, Reply};
 use crate::dispatch::{Completed, Decoded, DecodedCall, Dispatcher, Expected, PageBuilder, Unanswered};
-use crate::protocol::{HostError, Operation};
+use crate::protocol::{HostError, Operation, Violation};
 use crate::service::{Answer, Call, Event, EventPage, Request};
 
 /// What became of a message.
@@ -102,6 +102,12 @@ impl OpenCall {
     /// Like [`OpenCall::complete`], with a result of the operation as JSON text.
     pub fn complete_json(self, body: &str) -> Vec<u8> {
         self.settle(|expected, dispatcher| expected.complete_text(dispatcher, body))
+    }
+
+    /// The response `internal`, when the answer breaks a rule that the types here cannot even hold. The rule goes to the host's
+    /// log.
+    pub fn complete_broken(self, violation: Violation) -> Vec<u8> {
+        self.settle(|expected, _| expected.broken(Box::new(violation)))
     }
 
     /// The response `internal`, when the service failed. `cause` goes to the host's log, with the fields.

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::protocol::json::{Found, FreeJson, Malformed, Reader, Slot, Writer, slot};
+use crate::protocol::json::{Found, FreeJson, Malformed, Reader, Slot, Writer, read_all, slot};
 #[cfg(feature = "schema")]
 use crate::protocol::schema;
 use crate::protocol::{
@@ -130,6 +130,21 @@ impl<'a> Request<'a> {
             Request::ResumeRun(_) => Operation::ResumeRun,
             Request::ListEvents(_) => Operation::ListEvents,
         }
+    }
+
+    /// Reads the request of `operation` from JSON text, the body of a message: what is absent and not required has its default.
+    /// Whether its values keep the rules is checked where it is sent.
+    ///
+    /// # Errors
+    /// The text is not JSON, or has not the shape of the body. The violation's path leads from the root of the message.
+    pub fn from_json(operation: Operation, text: &'a str) -> Result<Request<'a>, Violation> {
+        let path = Path::ROOT.member("body");
+        read_all(text, path, Body::read).and_then(|body| body.into_request(operation, path)).map_err(|violation| *violation)
+    }
+
+    /// The request as JSON, every member, as the body of a message has it.
+    pub fn to_json(&self) -> String {
+        Writer::text(|out| self.write(out))
     }
 
     /// The run that the request is about.

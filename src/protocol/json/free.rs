@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use super::{Reader, Writer, slot};
+use super::{Writer, read_all, slot};
 use crate::protocol::{Path, Violation};
 
 /// A JSON value as text: `input`, `result`, `data`, `details`.
@@ -34,14 +34,7 @@ impl<'a> FreeJson<'a> {
 
     /// Checks bytes, naming `path` when they are refused.
     pub(crate) fn read(text: &'a str, path: Path<'_>) -> Result<FreeJson<'a>, Box<Violation>> {
-        let mut reader = Reader::new(text);
-        let found = slot::free_json(&mut reader, path).and_then(|found| reader.finish().map(|()| found));
-        let found = found.map_err(|malformed| malformed.violation(path))?;
-        reader.locate(path);
-        match reader.into_refusal() {
-            Some(refusal) => Err(refusal),
-            None => found,
-        }
+        read_all(text, path, slot::free_json)
     }
 
     /// Text that a reader has already checked.
@@ -51,9 +44,7 @@ impl<'a> FreeJson<'a> {
 
     /// What `write` writes: one value.
     pub(crate) fn written(write: impl FnOnce(&mut Writer)) -> FreeJson<'static> {
-        let mut out = Writer::with_capacity(64);
-        write(&mut out);
-        FreeJson(Cow::Owned(String::from_utf8(out.into_bytes()).unwrap_or_else(|_| "null".into())))
+        FreeJson(Cow::Owned(Writer::text(write)))
     }
 
     /// What `value` serializes to.

@@ -9,6 +9,6 @@ pub(crate) mod slot;
 mod writer;
 
 pub use free::FreeJson;
-pub(crate) use reader::{Malformed, Reader};
+pub(crate) use reader::{Malformed, Reader, read_all};
 pub(crate) use slot::{Found, Slot};
 pub(crate) use writer::Writer;

@@ -6,6 +6,7 @@
 
 use std::borrow::Cow;
 
+use super::Found;
 use super::scan::{is_special, plain_length};
 use crate::protocol::{MAX_MESSAGE_DEPTH, Path, Violation};
 
@@ -34,6 +35,22 @@ pub(crate) struct Reader<'a> {
 }
 
 type Parsed<T> = Result<T, Malformed>;
+
+/// Reads all of `text` as the one value that stands at `path`.
+pub(crate) fn read_all<'a, T>(
+    text: &'a str,
+    path: Path<'_>,
+    read: impl FnOnce(&mut Reader<'a>, Path<'_>) -> Found<T>,
+) -> Result<T, Box<Violation>> {
+    let mut reader = Reader::new(text);
+    let found = read(&mut reader, path).and_then(|found| reader.finish().map(|()| found));
+    let found = found.map_err(|malformed| malformed.violation(path))?;
+    reader.locate(path);
+    match reader.into_refusal() {
+        Some(refusal) => Err(refusal),
+        None => found,
+    }
+}
 
 impl<'a> Reader<'a> {
     pub(crate) fn new(text: &'a str) -> Reader<'a> {

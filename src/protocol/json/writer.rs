@@ -15,6 +15,14 @@ impl Writer {
         Writer { text: Vec::with_capacity(capacity) }
     }
 
+    /// What `write` writes.
+    pub(crate) fn text(write: impl FnOnce(&mut Writer)) -> String {
+        let mut out = Writer::with_capacity(256);
+        write(&mut out);
+        // Only whole strings are ever written.
+        String::from_utf8(out.text).unwrap_or_default()
+    }
+
     /// What has been written.
     pub(crate) fn into_bytes(self) -> Vec<u8> {
         self.text

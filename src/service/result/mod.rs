@@ -13,11 +13,11 @@ pub use page::EventPage;
 pub use run::RunView;
 pub use submission::RunSubmission;
 
-pub(crate) use page::PageProgress;
+pub(crate) use page::{PageProgress, close_page, open_page};
 
 use std::borrow::Cow;
 
-use crate::protocol::json::{Found, Reader, Writer, slot};
+use crate::protocol::json::{Found, Reader, Writer, read_all, slot};
 use crate::protocol::{MAX_UNIX_MS, MAX_UNSIGNED, Operation, Path, RunStatus, SensitiveNames, Violation, check_identity};
 
 /// One of the three results.
@@ -49,6 +49,24 @@ impl<'a> Answer<'a> {
             Operation::GetRun => RunView::read(reader, path)?.map(Answer::Run),
             Operation::ListEvents => EventPage::read(reader, path)?.map(Answer::Page),
             _ => RunSubmission::read(reader, path)?.map(Answer::Submission),
+        })
+    }
+
+    /// Reads the result of `operation` from JSON text, as a service in another language gives it: what is absent and not
+    /// required has its default. Whether its values keep the rules is checked where it is answered.
+    ///
+    /// # Errors
+    /// The text is not JSON, or has not the shape of the result.
+    pub fn from_json(operation: Operation, text: &'a str) -> Result<Answer<'a>, Violation> {
+        read_all(text, Path::ROOT, |reader, path| Answer::read(operation, reader, path)).map_err(|violation| *violation)
+    }
+
+    /// The result as JSON, every member, as the body of a response has it; sensitive metadata too.
+    pub fn to_json(&self) -> String {
+        Writer::text(|out| match self {
+            Answer::Submission(submission) => submission.write(out),
+            Answer::Run(run) => run.write(out, |_| true),
+            Answer::Page(page) => page.write(out),
         })
     }
 

@@ -1,7 +1,7 @@
 //! What `list_events` answers, and the rules that join a page's events.
 
 use super::{About, Checked, Event, check_counter, check_run_id, check_time};
-use crate::protocol::json::{Found, Reader, Slot, slot};
+use crate::protocol::json::{Found, Reader, Slot, Writer, slot};
 #[cfg(feature = "schema")]
 use crate::protocol::schema;
 use crate::protocol::{MAX_PAGE_EVENTS, MAX_UNSIGNED, Path, Violation, check_not_empty};
@@ -48,6 +48,15 @@ impl<'a> EventPage<'a> {
         })())
     }
 
+    pub(super) fn write(&self, out: &mut Writer) {
+        open_page(out);
+        for event in &self.events {
+            out.separate();
+            event.write(out, |_| true);
+        }
+        close_page(out, self.next_sequence, self.has_more);
+    }
+
     /// The same page, owned.
     pub fn into_owned(self) -> EventPage<'static> {
         EventPage {
@@ -56,6 +65,23 @@ impl<'a> EventPage<'a> {
             has_more: self.has_more,
         }
     }
+}
+
+/// A page up to its first event.
+pub(crate) fn open_page(out: &mut Writer) {
+    out.open_object();
+    out.name("events");
+    out.open_array();
+}
+
+/// The end of a page behind its last event.
+pub(crate) fn close_page(out: &mut Writer, next_sequence: u64, has_more: bool) {
+    out.close_array();
+    out.name("nextSequence");
+    out.unsigned(next_sequence);
+    out.name("hasMore");
+    out.boolean(has_more);
+    out.close_object();
 }
 
 /// How far a page has been checked, event by event: a page need not be in memory as a whole.
