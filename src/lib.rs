@@ -12,6 +12,10 @@
 //! 6. `schema` - JSON Schemas of every message, made from the types (feature `schema`).
 //! 7. `capi` - the C ABI (feature `capi`), from which `include/agenthost.h` is generated.
 
+#[cfg(feature = "capi")]
+#[allow(unsafe_code, non_camel_case_types, reason = "the C ABI, in C's names")]
+#[allow(clippy::missing_safety_doc, reason = "the exports' contracts are the header's")]
+pub mod capi;
 pub mod client;
 pub mod dispatch;
 pub mod host;

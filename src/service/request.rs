@@ -119,6 +119,20 @@ pub enum Request<'a> {
     ListEvents(ListEvents<'a>),
 }
 
+macro_rules! into_request {
+    ($($name:ident),*) => {
+        $(
+            impl<'a> From<$name<'a>> for Request<'a> {
+                fn from(request: $name<'a>) -> Request<'a> {
+                    Request::$name(request)
+                }
+            }
+        )*
+    };
+}
+
+into_request!(CreateRun, GetRun, CancelRun, ResolveApproval, ResumeRun, ListEvents);
+
 impl<'a> Request<'a> {
     /// The operation that the request asks for.
     pub fn operation(&self) -> Operation {

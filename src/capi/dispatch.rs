@@ -1,0 +1,202 @@
+//! Bytes in, bytes out.
+
+use std::borrow::Cow;
+use std::ffi::c_void;
+
+use super::entry::{Done, borrowed, entry, place, quietly};
+use super::from_c;
+use super::host::{agenthost_host, host, milliseconds};
+use super::live::{AGENTHOST_LIVE_PENDINGS, Live};
+use super::requests::sized;
+use super::sized::{self as grown, Sized};
+use super::status::{
+    AGENTHOST_ALREADY_DONE, AGENTHOST_FORKED, AGENTHOST_INVALID_ARGUMENT, AGENTHOST_NULL_ARGUMENT, agenthost_status,
+};
+use super::text::{agenthost_buffer, agenthost_str};
+use crate::host::{DispatchOptions, HostMisuse, Pending};
+use crate::protocol::Path;
+
+/// What belongs to one dispatch, beside the message. Zeros are the defaults.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct agenthost_dispatch_options {
+    /// `sizeof(agenthost_dispatch_options)`.
+    pub struct_size: usize,
+    /// 1: `principal` is what the transport authenticated, UTF-8, not empty.
+    pub has_principal: u32,
+    /// 0.
+    pub reserved: u32,
+    /// Whom the transport authenticated. Never take it from the message.
+    pub principal: agenthost_str,
+    /// How long to wait for a deferred answer, in milliseconds. 0: the host's default. It never cuts a slot short.
+    /// Asynchronous dispatch refuses any other value.
+    pub timeout_ms: u64,
+}
+
+sized!(agenthost_dispatch_options);
+
+/// What the options say: the principal, and the wait in milliseconds.
+///
+/// # Safety
+/// `options` is NULL or as [`grown::read`] wants it, and its principal is readable.
+unsafe fn read<'a>(options: *const agenthost_dispatch_options) -> Done<(Option<Cow<'a, str>>, u64)> {
+    if options.is_null() {
+        return Ok((None, 0));
+    }
+    // SAFETY: by this function's own contract.
+    let options = unsafe { grown::read(options) }?;
+    if options.reserved != 0 {
+        return Err(AGENTHOST_INVALID_ARGUMENT);
+    }
+    let principal = match options.has_principal {
+        0 => None,
+        1 => {
+            // SAFETY: by this function's own contract.
+            let text = unsafe { from_c::text(options.principal, Path::ROOT) };
+            let text = text.map_err(|unread| match unread {
+                from_c::Unread::Misuse(status) => status,
+                from_c::Unread::Broken(_) => AGENTHOST_INVALID_ARGUMENT,
+            })?;
+            Some(Cow::Borrowed(text))
+        }
+        _ => return Err(AGENTHOST_INVALID_ARGUMENT),
+    };
+    Ok((principal, options.timeout_ms))
+}
+
+fn status_of(misuse: HostMisuse) -> agenthost_status {
+    match misuse {
+        HostMisuse::Forked => AGENTHOST_FORKED,
+        HostMisuse::EmptyPrincipal => AGENTHOST_INVALID_ARGUMENT,
+    }
+}
+
+/// Any bytes in, one response envelope out, with the host's defaults and no principal. See `agenthost_dispatch_json_with`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn agenthost_dispatch_json(
+    host: *mut agenthost_host,
+    message: agenthost_str,
+    response: *mut *mut agenthost_buffer,
+) -> agenthost_status {
+    // SAFETY: the caller keeps the header's rules.
+    unsafe { agenthost_dispatch_json_with(host, message, std::ptr::null(), response) }
+}
+
+/// Any bytes in, one response envelope out. `message` is borrowed until the function returns. The slot runs on this thread; when
+/// it defers, the function waits. A timeout never cuts a slot short: it bounds the wait that follows, and answers `unavailable`.
+/// `options` may be NULL. `*response` is yours. A host that is closing or closed answers `unavailable`: that is OK.
+///
+/// Not OK: `*response` is NULL. `AGENTHOST_NULL_ARGUMENT`; `AGENTHOST_INVALID_SIZE`; `AGENTHOST_INVALID_ARGUMENT`: a principal that
+/// is empty or not UTF-8, or a flag that is not 0 or 1; `AGENTHOST_FORKED`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn agenthost_dispatch_json_with(
+    host: *mut agenthost_host,
+    message: agenthost_str,
+    options: *const agenthost_dispatch_options,
+    response: *mut *mut agenthost_buffer,
+) -> agenthost_status {
+    entry(|| {
+        // SAFETY: the caller keeps the header's rules.
+        let place = unsafe { place(response) }?;
+        // SAFETY: as above.
+        let host = unsafe { self::host(host) }?;
+        // SAFETY: as above.
+        let message = unsafe { from_c::bytes(message) }?;
+        // SAFETY: as above.
+        let (principal, timeout) = unsafe { read(options) }?;
+        let options = DispatchOptions { principal, timeout: milliseconds(timeout) };
+        let bytes = host.dispatch(message, options).map_err(status_of)?;
+        *place = agenthost_buffer::make(bytes);
+        Ok(())
+    })
+}
+
+/// An asynchronous dispatch. One owner; ends with `agenthost_pending_free`, which does not cancel.
+pub struct agenthost_pending {
+    pending: Pending,
+    _live: Live<AGENTHOST_LIVE_PENDINGS>,
+}
+
+/// The end of an asynchronous dispatch. `response` is yours. No lock of the library is held.
+pub type agenthost_done = Option<unsafe extern "C-unwind" fn(data: *mut c_void, response: *mut agenthost_buffer)>;
+
+/// A `done` and its data, on their way to the thread that delivers.
+struct Delivery {
+    done: unsafe extern "C-unwind" fn(data: *mut c_void, response: *mut agenthost_buffer),
+    data: *mut c_void,
+}
+
+// SAFETY: the header says that `done` runs on whatever thread answers, cancels, closes or drops the reply.
+unsafe impl Send for Delivery {}
+
+impl Delivery {
+    fn run(self, response: Vec<u8>) {
+        // SAFETY: it runs once, as the header says.
+        unsafe { (self.done)(self.data, agenthost_buffer::make(response)) };
+    }
+}
+
+/// Dispatches without waiting.
+///
+/// OK: `done` runs exactly once. It may run before this function returns. It never runs while the slot runs: it runs on this
+/// thread after the slot has returned, or later on the thread that answers, cancels, closes or drops the reply. Not OK: `done`
+/// never runs. `message` is borrowed until this function returns, not until `done`. `options` may be NULL; a `timeout_ms` other
+/// than 0 is `AGENTHOST_INVALID_ARGUMENT` (the library has no timer: use yours, and cancel). `pending` may be NULL. It is written
+/// before the slot runs, so that another thread may cancel meanwhile.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn agenthost_dispatch_json_async(
+    host: *mut agenthost_host,
+    message: agenthost_str,
+    options: *const agenthost_dispatch_options,
+    done: agenthost_done,
+    done_data: *mut c_void,
+    pending: *mut *mut agenthost_pending,
+) -> agenthost_status {
+    entry(|| {
+        if !pending.is_null() {
+            // SAFETY: the caller keeps the header's rules.
+            unsafe { *pending = std::ptr::null_mut() };
+        }
+        // SAFETY: as above.
+        let host = unsafe { self::host(host) }?;
+        let delivery = Delivery { done: done.ok_or(AGENTHOST_NULL_ARGUMENT)?, data: done_data };
+        // SAFETY: as above.
+        let message = unsafe { from_c::bytes(message) }?;
+        // SAFETY: as above.
+        let (principal, timeout) = unsafe { read(options) }?;
+        if timeout != 0 {
+            return Err(AGENTHOST_INVALID_ARGUMENT);
+        }
+        let started = |started: Pending| {
+            if !pending.is_null() {
+                let handle = agenthost_pending { pending: started, _live: Live::new() };
+                // SAFETY: as above.
+                unsafe { *pending = Box::into_raw(Box::new(handle)) };
+            }
+        };
+        host.dispatch_async(message, principal, started, move |response| delivery.run(response)).map_err(status_of)
+    })
+}
+
+/// Gives the call up. OK: this cancel decided the answer, `unavailable`. `AGENTHOST_ALREADY_DONE`: something else did. Says
+/// nothing about the run. Any thread, also inside `done`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn agenthost_pending_cancel(pending: *mut agenthost_pending) -> agenthost_status {
+    entry(|| {
+        // SAFETY: the caller keeps the header's rules.
+        match unsafe { borrowed(pending.cast_const()) }?.pending.cancel() {
+            Ok(true) => Ok(()),
+            Ok(false) => Err(AGENTHOST_ALREADY_DONE),
+            Err(misuse) => Err(status_of(misuse)),
+        }
+    })
+}
+
+/// Forgets the handle. Does not cancel. Allowed inside `done`, and before it. NULL is fine.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn agenthost_pending_free(pending: *mut agenthost_pending) {
+    if !pending.is_null() {
+        // SAFETY: the owner gives up what `agenthost_dispatch_json_async` has made.
+        quietly(|| drop(unsafe { Box::from_raw(pending) }));
+    }
+}

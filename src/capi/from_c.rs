@@ -1,0 +1,369 @@
+//! Reads what C hands in. Nothing is copied: the values borrow from C until the export returns. What is broken about the
+//! pointers is a status; what is broken about the values is a violation, which names the member.
+
+use std::borrow::Cow;
+
+use super::requests::{
+    agenthost_cancel_run, agenthost_context, agenthost_create_run, agenthost_get_run, agenthost_list_events,
+    agenthost_resolve_approval, agenthost_resume_run,
+};
+use super::results::{agenthost_approval, agenthost_error, agenthost_event, agenthost_run, agenthost_submission};
+use super::sized;
+use super::status::{AGENTHOST_NULL_ARGUMENT, agenthost_status};
+use super::text::{agenthost_optional_i64, agenthost_pairs, agenthost_str};
+use super::words::Word;
+use crate::protocol::{
+    DEFAULT_CANCEL_REASON, DEFAULT_PAGE_EVENTS, ExecutionContext, FreeJson, HostError, Metadata, Path, Violation,
+};
+use crate::service::{
+    ApprovalView, CancelRun, CreateRun, Event, GetRun, ListEvents, ResolveApproval, ResumeRun, RunSubmission, RunView,
+};
+
+/// Why something from C could not be read.
+pub(super) enum Unread {
+    /// A pointer is NULL or a size is wrong: misuse.
+    Misuse(agenthost_status),
+    /// A value cannot be what the contract wants there.
+    Broken(Box<Violation>),
+}
+
+type Read<T> = Result<T, Unread>;
+
+impl From<agenthost_status> for Unread {
+    fn from(status: agenthost_status) -> Unread {
+        Unread::Misuse(status)
+    }
+}
+
+impl From<Box<Violation>> for Unread {
+    fn from(violation: Box<Violation>) -> Unread {
+        Unread::Broken(violation)
+    }
+}
+
+/// The bytes of a text.
+///
+/// # Safety
+/// The text is empty, or its pointer is NULL or leads to `len` bytes that nobody changes while the result is used.
+pub(super) unsafe fn bytes<'a>(text: agenthost_str) -> Result<&'a [u8], agenthost_status> {
+    if text.len == 0 {
+        return Ok(&[]);
+    }
+    if text.data.is_null() {
+        return Err(AGENTHOST_NULL_ARGUMENT);
+    }
+    // SAFETY: by this function's own contract.
+    Ok(unsafe { std::slice::from_raw_parts(text.data.cast(), text.len) })
+}
+
+/// A text as UTF-8.
+///
+/// # Safety
+/// As [`bytes`].
+pub(super) unsafe fn text<'a>(text: agenthost_str, path: Path<'_>) -> Read<&'a str> {
+    // SAFETY: by this function's own contract.
+    let bytes = unsafe { bytes(text) }?;
+    std::str::from_utf8(bytes)
+        .map_err(|error| Violation::new(path, format!("expected UTF-8, the byte at {} is not", error.valid_up_to())).into())
+}
+
+/// The same as a value that a request or result can hold.
+///
+/// # Safety
+/// As [`bytes`].
+unsafe fn string<'a>(value: agenthost_str, path: Path<'_>) -> Read<Cow<'a, str>> {
+    // SAFETY: by this function's own contract.
+    Ok(Cow::Borrowed(unsafe { text(value, path) }?))
+}
+
+/// Free JSON; empty means `default`.
+///
+/// # Safety
+/// As [`bytes`].
+unsafe fn free_json<'a>(value: agenthost_str, path: Path<'_>, default: FreeJson<'static>) -> Read<FreeJson<'a>> {
+    // SAFETY: by this function's own contract.
+    let text = unsafe { text(value, path) }?;
+    if text.is_empty() { Ok(default) } else { Ok(FreeJson::read(text, path)?) }
+}
+
+/// A map of strings.
+///
+/// # Safety
+/// `items` leads to `count` pairs, each as [`bytes`] wants it, or `count` is 0, or `items` is NULL.
+pub(super) unsafe fn pairs<'a>(pairs: agenthost_pairs, path: Path<'_>) -> Read<Metadata<'a>> {
+    if pairs.count == 0 {
+        return Ok(Metadata::new());
+    }
+    if pairs.items.is_null() {
+        return Err(AGENTHOST_NULL_ARGUMENT.into());
+    }
+    // SAFETY: by this function's own contract.
+    let items = unsafe { std::slice::from_raw_parts(pairs.items, pairs.count) };
+    let mut read = Vec::with_capacity(items.len());
+    for item in items {
+        // SAFETY: by this function's own contract.
+        let key = unsafe { string(item.key, path) }?;
+        // SAFETY: by this function's own contract.
+        let value = unsafe { string(item.value, path.member(&key)) }?;
+        read.push((key, value));
+    }
+    Metadata::from_pairs(read).map_err(|name| Violation::new(path.member(&name), "expected the name once, found it again").into())
+}
+
+fn word<T: Word>(number: i32, path: Path<'_>) -> Read<T> {
+    let most = T::ALL.len();
+    T::from_number(number)
+        .ok_or_else(|| Violation::new(path, format!("expected one of the constants 1 to {most}, found {number}")).into())
+}
+
+pub(super) fn flag(number: u32, path: Path<'_>) -> Read<bool> {
+    match number {
+        0 => Ok(false),
+        1 => Ok(true),
+        _ => Err(Violation::new(path, format!("expected 0 or 1, found {number}")).into()),
+    }
+}
+
+fn reserved(number: u32, path: Path<'_>) -> Read<()> {
+    if number == 0 { Ok(()) } else { Err(Violation::new(path.member("reserved"), format!("expected 0, found {number}")).into()) }
+}
+
+fn optional(number: agenthost_optional_i64, path: Path<'_>) -> Read<Option<i64>> {
+    match number.present {
+        0 => Ok(None),
+        1 => Ok(Some(number.value)),
+        present => Err(Violation::new(path.member("present"), format!("expected 0 or 1, found {present}")).into()),
+    }
+}
+
+/// What can be read from a struct of the header.
+pub(super) trait FromC: sized::Sized {
+    /// What it is here.
+    type Value<'a>;
+
+    /// Reads the members.
+    ///
+    /// # Safety
+    /// Every text, map and struct that it leads to is as [`bytes`], [`pairs`] and [`sized::read`] want it.
+    unsafe fn value<'a>(self, path: Path<'_>) -> Read<Self::Value<'a>>;
+}
+
+/// Reads a struct and what it leads to.
+///
+/// # Safety
+/// As [`sized::read`] and [`FromC::value`].
+pub(super) unsafe fn read<'a, T: FromC>(pointer: *const T, path: Path<'_>) -> Read<T::Value<'a>> {
+    // SAFETY: by this function's own contract.
+    unsafe { sized::read(pointer)?.value(path) }
+}
+
+impl FromC for agenthost_context {
+    type Value<'a> = ExecutionContext<'a>;
+
+    unsafe fn value<'a>(self, path: Path<'_>) -> Read<ExecutionContext<'a>> {
+        // SAFETY: by this method's own contract.
+        unsafe {
+            Ok(ExecutionContext {
+                run_id: string(self.run_id, path.member("runId"))?,
+                trace_id: string(self.trace_id, path.member("traceId"))?,
+                request_id: string(self.request_id, path.member("requestId"))?,
+                tenant_id: string(self.tenant_id, path.member("tenantId"))?,
+                user_id: string(self.user_id, path.member("userId"))?,
+                application_id: string(self.application_id, path.member("applicationId"))?,
+                workspace_id: string(self.workspace_id, path.member("workspaceId"))?,
+                conversation_id: string(self.conversation_id, path.member("conversationId"))?,
+                agent_id: string(self.agent_id, path.member("agentId"))?,
+                locale: string(self.locale, path.member("locale"))?,
+                deadline_unix_ms: optional(self.deadline_unix_ms, path.member("deadlineUnixMs"))?,
+                metadata: pairs(self.metadata, path.member("metadata"))?,
+            })
+        }
+    }
+}
+
+impl FromC for agenthost_create_run {
+    type Value<'a> = CreateRun<'a>;
+
+    unsafe fn value<'a>(self, path: Path<'_>) -> Read<CreateRun<'a>> {
+        // SAFETY: by this method's own contract.
+        unsafe {
+            Ok(CreateRun {
+                context: read(self.context, path.member("context"))?,
+                input: free_json(self.input, path.member("input"), FreeJson::EMPTY_OBJECT)?,
+                metadata: pairs(self.metadata, path.member("metadata"))?,
+            })
+        }
+    }
+}
+
+impl FromC for agenthost_get_run {
+    type Value<'a> = GetRun<'a>;
+
+    unsafe fn value<'a>(self, path: Path<'_>) -> Read<GetRun<'a>> {
+        // SAFETY: by this method's own contract.
+        Ok(GetRun { run_id: unsafe { string(self.run_id, path.member("runId")) }? })
+    }
+}
+
+impl FromC for agenthost_cancel_run {
+    type Value<'a> = CancelRun<'a>;
+
+    unsafe fn value<'a>(self, path: Path<'_>) -> Read<CancelRun<'a>> {
+        // SAFETY: by this method's own contract.
+        let (run_id, reason) =
+            unsafe { (string(self.run_id, path.member("runId"))?, string(self.reason, path.member("reason"))?) };
+        let reason = if reason.is_empty() { Cow::Borrowed(DEFAULT_CANCEL_REASON) } else { reason };
+        Ok(CancelRun { run_id, expected_revision: self.expected_revision, reason })
+    }
+}
+
+impl FromC for agenthost_resolve_approval {
+    type Value<'a> = ResolveApproval<'a>;
+
+    unsafe fn value<'a>(self, path: Path<'_>) -> Read<ResolveApproval<'a>> {
+        reserved(self.reserved, path)?;
+        // SAFETY: by this method's own contract.
+        unsafe {
+            Ok(ResolveApproval {
+                run_id: string(self.run_id, path.member("runId"))?,
+                expected_revision: self.expected_revision,
+                approval_id: string(self.approval_id, path.member("approvalId"))?,
+                resolution: word(self.resolution, path.member("resolution"))?,
+                reason: string(self.reason, path.member("reason"))?,
+                metadata: pairs(self.metadata, path.member("metadata"))?,
+            })
+        }
+    }
+}
+
+impl FromC for agenthost_resume_run {
+    type Value<'a> = ResumeRun<'a>;
+
+    unsafe fn value<'a>(self, path: Path<'_>) -> Read<ResumeRun<'a>> {
+        // SAFETY: by this method's own contract.
+        unsafe {
+            Ok(ResumeRun {
+                run_id: string(self.run_id, path.member("runId"))?,
+                expected_revision: self.expected_revision,
+                approval_id: string(self.approval_id, path.member("approvalId"))?,
+                input: free_json(self.input, path.member("input"), FreeJson::EMPTY_OBJECT)?,
+            })
+        }
+    }
+}
+
+impl FromC for agenthost_list_events {
+    type Value<'a> = ListEvents<'a>;
+
+    unsafe fn value<'a>(self, path: Path<'_>) -> Read<ListEvents<'a>> {
+        // SAFETY: by this method's own contract.
+        let run_id = unsafe { string(self.run_id, path.member("runId")) }?;
+        let limit = if self.limit == 0 { DEFAULT_PAGE_EVENTS } else { self.limit };
+        Ok(ListEvents { run_id, after_sequence: self.after_sequence, limit })
+    }
+}
+
+impl FromC for agenthost_submission {
+    type Value<'a> = RunSubmission<'a>;
+
+    unsafe fn value<'a>(self, path: Path<'_>) -> Read<RunSubmission<'a>> {
+        reserved(self.reserved, path)?;
+        Ok(RunSubmission {
+            // SAFETY: by this method's own contract.
+            run_id: unsafe { string(self.run_id, path.member("runId")) }?,
+            revision: self.revision,
+            status: word(self.status, path.member("status"))?,
+        })
+    }
+}
+
+impl FromC for agenthost_approval {
+    type Value<'a> = ApprovalView<'a>;
+
+    unsafe fn value<'a>(self, path: Path<'_>) -> Read<ApprovalView<'a>> {
+        reserved(self.reserved, path)?;
+        // SAFETY: by this method's own contract.
+        unsafe {
+            Ok(ApprovalView {
+                approval_id: string(self.approval_id, path.member("approvalId"))?,
+                tool_call_id: string(self.tool_call_id, path.member("toolCallId"))?,
+                tool_name: string(self.tool_name, path.member("toolName"))?,
+                resolution: word(self.resolution, path.member("resolution"))?,
+                reason: string(self.reason, path.member("reason"))?,
+                created_at_unix_ms: self.created_at_unix_ms,
+                resolved_at_unix_ms: optional(self.resolved_at_unix_ms, path.member("resolvedAtUnixMs"))?,
+                metadata: pairs(self.metadata, path.member("metadata"))?,
+            })
+        }
+    }
+}
+
+impl FromC for agenthost_run {
+    type Value<'a> = RunView<'a>;
+
+    unsafe fn value<'a>(self, path: Path<'_>) -> Read<RunView<'a>> {
+        reserved(self.reserved, path)?;
+        // SAFETY: by this method's own contract.
+        unsafe {
+            Ok(RunView {
+                run_id: string(self.run_id, path.member("runId"))?,
+                revision: self.revision,
+                status: word(self.status, path.member("status"))?,
+                context: match self.context.is_null() {
+                    true => ExecutionContext::default(),
+                    false => read(self.context, path.member("context"))?,
+                },
+                created_at_unix_ms: self.created_at_unix_ms,
+                updated_at_unix_ms: self.updated_at_unix_ms,
+                completed_at_unix_ms: optional(self.completed_at_unix_ms, path.member("completedAtUnixMs"))?,
+                approval: match self.approval.is_null() {
+                    true => None,
+                    false => Some(read(self.approval, path.member("approval"))?),
+                },
+                result: free_json(self.result, path.member("result"), FreeJson::NULL)?,
+                error: string(self.error, path.member("error"))?,
+                metadata: pairs(self.metadata, path.member("metadata"))?,
+            })
+        }
+    }
+}
+
+impl FromC for agenthost_event {
+    type Value<'a> = Event<'a>;
+
+    unsafe fn value<'a>(self, path: Path<'_>) -> Read<Event<'a>> {
+        reserved(self.reserved, path)?;
+        // SAFETY: by this method's own contract.
+        unsafe {
+            Ok(Event {
+                run_id: string(self.run_id, path.member("runId"))?,
+                sequence: self.sequence,
+                event_type: string(self.r#type, path.member("type"))?,
+                status: word(self.status, path.member("status"))?,
+                step_id: string(self.step_id, path.member("stepId"))?,
+                tool_call_id: string(self.tool_call_id, path.member("toolCallId"))?,
+                timestamp_unix_ms: self.timestamp_unix_ms,
+                data: free_json(self.data, path.member("data"), FreeJson::NULL)?,
+                metadata: pairs(self.metadata, path.member("metadata"))?,
+            })
+        }
+    }
+}
+
+impl FromC for agenthost_error {
+    type Value<'a> = HostError<'a>;
+
+    unsafe fn value<'a>(self, path: Path<'_>) -> Read<HostError<'a>> {
+        // SAFETY: by this method's own contract.
+        unsafe {
+            Ok(HostError {
+                code: word(self.code, path.member("code"))?,
+                message: string(self.message, path.member("message"))?,
+                retryable: flag(self.retryable, path.member("retryable"))?,
+                details: free_json(self.details, path.member("details"), FreeJson::EMPTY_OBJECT)?,
+                metadata: pairs(self.metadata, path.member("metadata"))?,
+                original_code: string(self.original_code, path.member("originalCode"))?,
+            })
+        }
+    }
+}

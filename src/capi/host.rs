@@ -1,0 +1,362 @@
+//! Hosts: made, counted, closed.
+
+use std::ffi::c_void;
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::entry::{Done, borrowed, entry, place, quietly};
+use super::from_c::{self, Unread};
+use super::live::{AGENTHOST_LIVE_HOSTS, Live};
+use super::requests::sized;
+use super::service::{Slots, agenthost_destroy, agenthost_service, destroy};
+use super::sized::{self as grown, Sized};
+use super::status::{
+    AGENTHOST_FORKED, AGENTHOST_INVALID_ARGUMENT, AGENTHOST_NULL_ARGUMENT, AGENTHOST_TIMED_OUT, AGENTHOST_WOULD_DEADLOCK,
+    agenthost_status,
+};
+use super::text::{agenthost_buffer, agenthost_pair, agenthost_pairs, agenthost_str};
+use super::to_c;
+use crate::dispatch::{DEFAULT_MAX_MESSAGE_BYTES, Dispatcher};
+use crate::host::{CloseError, Host, HostOptions, LogHook, LogLevel};
+use crate::protocol::{Path, SensitiveNames, Violation};
+
+/// A host. Counted: `agenthost_host_retain`, `agenthost_host_release`. Any number of threads may use it at once, each as long
+/// as it, or somebody for it, holds a count.
+pub struct agenthost_host {
+    host: Host,
+    _live: Live<AGENTHOST_LIVE_HOSTS>,
+}
+
+impl agenthost_host {
+    pub(super) fn host(&self) -> &Host {
+        &self.host
+    }
+}
+
+/// Log level: a service failed or broke a rule of the contract, and a caller got `internal`.
+pub const AGENTHOST_LOG_ERROR: i32 = 1;
+/// Log level: something that should not happen, and did no harm.
+pub const AGENTHOST_LOG_WARN: i32 = 2;
+/// Log level: the life of the host.
+pub const AGENTHOST_LOG_INFO: i32 = 3;
+/// Log level: for whoever looks for a fault.
+pub const AGENTHOST_LOG_DEBUG: i32 = 4;
+
+/// A log hook: level (`AGENTHOST_LOG_...`), message and fields, borrowed for the call. Runs on any thread that has something
+/// to say, with no lock of the library held. It is told names of members and causes of failures, never the values of requests
+/// and answers.
+pub type agenthost_log =
+    Option<unsafe extern "C-unwind" fn(data: *mut c_void, level: i32, message: agenthost_str, fields: agenthost_pairs)>;
+
+/// What a host can be told when it is made. Zeros are the defaults.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct agenthost_host_options {
+    /// `sizeof(agenthost_host_options)`.
+    pub struct_size: usize,
+    /// The most bytes of a message and of a response; exactly as many are allowed. 0: 16 MiB. (A refusal that would be larger
+    /// is written all the same: it has at most 16 KiB.)
+    pub max_message_bytes: u64,
+    /// How long synchronous dispatch waits for a deferred answer, in milliseconds. 0: for ever.
+    pub default_timeout_ms: u64,
+    /// Names that are sensitive beside the built-in ones, compared like them. Copied. May be NULL when there are none.
+    pub sensitive_names: *const agenthost_str,
+    /// The number of `sensitive_names`.
+    pub sensitive_name_count: usize,
+    /// NULL: nothing is logged.
+    pub log: agenthost_log,
+    /// Given to `log`.
+    pub log_data: *mut c_void,
+    /// Lets go of `log_data`: once, when the host is closed, or its last count is released, or its making failed.
+    pub log_destroy: agenthost_destroy,
+    /// 1: a dispatch without a principal answers `unauthorized`.
+    pub require_principal: u32,
+    /// 0.
+    pub reserved: u32,
+}
+
+sized!(agenthost_host_options);
+
+/// The log hook of C, whose data ends with it.
+struct Log {
+    log: unsafe extern "C-unwind" fn(data: *mut c_void, level: i32, message: agenthost_str, fields: agenthost_pairs),
+    data: *mut c_void,
+    destroy: agenthost_destroy,
+}
+
+// SAFETY: the header says that the hook runs on any thread, any number at once.
+unsafe impl Send for Log {}
+// SAFETY: as above.
+unsafe impl Sync for Log {}
+
+impl Log {
+    fn write(&self, level: LogLevel, message: &str, fields: &[(&str, &str)]) {
+        let level = match level {
+            LogLevel::Error => AGENTHOST_LOG_ERROR,
+            LogLevel::Warn => AGENTHOST_LOG_WARN,
+            LogLevel::Info => AGENTHOST_LOG_INFO,
+            LogLevel::Debug => AGENTHOST_LOG_DEBUG,
+        };
+        let pairs: Vec<_> =
+            fields.iter().map(|(key, value)| agenthost_pair { key: to_c::text(key), value: to_c::text(value) }).collect();
+        let fields = agenthost_pairs { items: pairs.as_ptr(), count: pairs.len() };
+        // SAFETY: the data lives until this struct ends, what is handed out until the hook returns.
+        unsafe { (self.log)(self.data, level, to_c::text(message), fields) };
+    }
+}
+
+impl Drop for Log {
+    fn drop(&mut self) {
+        // SAFETY: the host lets go of its hook once, when it does not run and will not run.
+        unsafe { destroy(self.destroy, self.data) };
+    }
+}
+
+/// Writes why a function failed to the place that its caller gave for it.
+pub(super) fn explain(why: *mut *mut agenthost_buffer, text: &str) {
+    if !why.is_null() {
+        // SAFETY: the header says that `why` is NULL or writable.
+        unsafe { *why = agenthost_buffer::make(text.as_bytes().to_vec()) };
+    }
+}
+
+/// Sets the place for a reason to NULL: only a failure writes one.
+pub(super) fn unexplained(why: *mut *mut agenthost_buffer) {
+    if !why.is_null() {
+        // SAFETY: the header says that `why` is NULL or writable.
+        unsafe { *why = std::ptr::null_mut() };
+    }
+}
+
+/// Why something could not be read, as a status and a text.
+pub(super) fn reason(unread: Unread) -> (agenthost_status, String) {
+    match unread {
+        Unread::Broken(violation) => (AGENTHOST_INVALID_ARGUMENT, violation.to_string()),
+        Unread::Misuse(AGENTHOST_NULL_ARGUMENT) => (AGENTHOST_NULL_ARGUMENT, "a required pointer is NULL".into()),
+        Unread::Misuse(status) => (status, "a struct_size is too small, or an unknown tail is not 0".into()),
+    }
+}
+
+/// Makes a host. `options` may be NULL: every default.
+///
+/// Takes `service->user_data` and `options->log_data` over whatever it returns: on failure both destroys have run before it
+/// returns. (Except with `service` or `host` NULL, or a `struct_size` of either below the first release's, where there is
+/// nothing to read: nothing is taken over.) `why` may be NULL; on failure it gets a text that says which member, and what was
+/// expected. `*host` is yours: one count.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn agenthost_host_new(
+    service: *const agenthost_service,
+    options: *const agenthost_host_options,
+    host: *mut *mut agenthost_host,
+    why: *mut *mut agenthost_buffer,
+) -> agenthost_status {
+    entry(|| {
+        unexplained(why);
+        let fail = |(status, text): (agenthost_status, String)| {
+            explain(why, &text);
+            Err(status)
+        };
+        // SAFETY: the caller keeps the header's rules.
+        let Ok(place) = (unsafe { place(host) }) else {
+            return fail((AGENTHOST_NULL_ARGUMENT, "host: expected a place for the host, found NULL".into()));
+        };
+        // SAFETY: as above.
+        let (service, service_trouble) = match unsafe { take(service) } {
+            Taken::Nothing(status) => {
+                return fail((status, "service: expected a struct with its size in struct_size, found none".into()));
+            }
+            Taken::All(service, trouble) => (service, trouble),
+        };
+        // SAFETY: as above.
+        let taken = if options.is_null() { Taken::All(no_options(), None) } else { unsafe { take(options) } };
+        let (options, options_trouble) = match taken {
+            Taken::Nothing(status) => {
+                // The service was readable, so it is taken over; of the options there is nothing to take.
+                // SAFETY: it was just taken over, and nothing else uses it.
+                unsafe { destroy(service.destroy, service.user_data) };
+                return fail((
+                    status,
+                    "options: expected NULL or a struct with its size in struct_size, found another size".into(),
+                ));
+            }
+            Taken::All(options, trouble) => (options, trouble),
+        };
+        let log: Option<LogHook> = match options.log {
+            Some(log) => {
+                let log = Log { log, data: options.log_data, destroy: options.log_destroy };
+                Some(Box::new(move |level, message, fields| log.write(level, message, fields)))
+            }
+            None => {
+                // SAFETY: it was just taken over, and no hook will use it.
+                unsafe { destroy(options.log_destroy, options.log_data) };
+                None
+            }
+        };
+        // SAFETY: the caller keeps the header's rules.
+        let checked = match service_trouble.or(options_trouble) {
+            Some(status) => {
+                Err((status, "struct_size: expected a size that this library knows, or zeros behind what it knows".into()))
+            }
+            None => unsafe { check(&service, &options) },
+        };
+        let dispatcher = match checked {
+            Ok(dispatcher) => dispatcher,
+            Err(trouble) => {
+                // SAFETY: it was taken over, and no slot will use it.
+                unsafe { destroy(service.destroy, service.user_data) };
+                drop(log);
+                return fail(trouble);
+            }
+        };
+        let default_timeout = milliseconds(options.default_timeout_ms);
+        let made = Host::deferring(Box::new(Slots(service)), HostOptions { dispatcher, default_timeout, log });
+        *place = into_raw(made);
+        Ok(())
+    })
+}
+
+/// A struct that is taken over as far as it can be read, so that what it owns is ended whatever comes.
+enum Taken<T> {
+    Nothing(agenthost_status),
+    All(T, Option<agenthost_status>),
+}
+
+/// # Safety
+/// As [`grown::read`].
+unsafe fn take<T: Sized>(pointer: *const T) -> Taken<T> {
+    // SAFETY: by this function's own contract.
+    match unsafe { grown::read(pointer) } {
+        Ok(value) => Taken::All(value, None),
+        Err(status) if pointer.is_null() => Taken::Nothing(status),
+        Err(status) => {
+            // SAFETY: by this function's own contract the size may be read.
+            let size = unsafe { pointer.cast::<usize>().read() };
+            if size < T::FIRST_SIZE {
+                return Taken::Nothing(status);
+            }
+            // SAFETY: at least the first release's struct may be read, which is all that this library knows.
+            Taken::All(unsafe { pointer.read() }, Some(status))
+        }
+    }
+}
+
+/// No options: all zeros.
+fn no_options() -> agenthost_host_options {
+    agenthost_host_options {
+        struct_size: size_of::<agenthost_host_options>(),
+        max_message_bytes: 0,
+        default_timeout_ms: 0,
+        sensitive_names: std::ptr::null(),
+        sensitive_name_count: 0,
+        log: None,
+        log_data: std::ptr::null_mut(),
+        log_destroy: None,
+        require_principal: 0,
+        reserved: 0,
+    }
+}
+
+/// # Safety
+/// `sensitive_names` leads to as many texts as the options say.
+unsafe fn check(service: &agenthost_service, options: &agenthost_host_options) -> Result<Dispatcher, (agenthost_status, String)> {
+    if let Some(slot) = service.missing_slot() {
+        return Err((
+            AGENTHOST_NULL_ARGUMENT,
+            format!("service.{slot}: expected a function, found NULL: all six slots are required"),
+        ));
+    }
+    let max_message_bytes = match options.max_message_bytes {
+        0 => DEFAULT_MAX_MESSAGE_BYTES,
+        most => usize::try_from(most).unwrap_or(usize::MAX),
+    };
+    let path = Path::ROOT.member("options");
+    let require_principal = from_c::flag(options.require_principal, path.member("require_principal")).map_err(reason)?;
+    if options.reserved != 0 {
+        return Err(reason(Violation::new(path.member("reserved"), "expected 0").into()));
+    }
+    // SAFETY: by this function's own contract.
+    let sensitive_names = unsafe { names(options, path.member("sensitive_names")) }.map_err(reason)?;
+    Ok(Dispatcher { max_message_bytes, sensitive_names, require_principal })
+}
+
+/// # Safety
+/// As [`check`].
+unsafe fn names(options: &agenthost_host_options, path: Path<'_>) -> Result<SensitiveNames, Unread> {
+    if options.sensitive_name_count == 0 {
+        return Ok(SensitiveNames::built_in());
+    }
+    if options.sensitive_names.is_null() {
+        return Err(AGENTHOST_NULL_ARGUMENT.into());
+    }
+    // SAFETY: by this function's own contract.
+    let texts = unsafe { std::slice::from_raw_parts(options.sensitive_names, options.sensitive_name_count) };
+    let mut names = Vec::with_capacity(texts.len());
+    for (index, text) in texts.iter().enumerate() {
+        // SAFETY: as above.
+        names.push(unsafe { from_c::text(*text, path.element(index)) }?);
+    }
+    SensitiveNames::with(names).map_err(|error| Violation::new(path, error.to_string()).into())
+}
+
+/// Milliseconds as C says them; 0 is none.
+pub(super) fn milliseconds(milliseconds: u64) -> Option<Duration> {
+    (milliseconds > 0).then(|| Duration::from_millis(milliseconds))
+}
+
+/// A host made in Rust as a handle for C: one count, for its owner to release.
+pub fn into_raw(host: Host) -> *mut agenthost_host {
+    Arc::into_raw(Arc::new(agenthost_host { host, _live: Live::new() })).cast_mut()
+}
+
+/// The host behind a pointer.
+///
+/// # Safety
+/// `host` is NULL, or a host that somebody holds a count of until the export returns.
+pub(super) unsafe fn host<'a>(host: *const agenthost_host) -> Done<&'a Host> {
+    // SAFETY: by this function's own contract.
+    Ok(&unsafe { borrowed(host) }?.host)
+}
+
+/// Takes another count.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn agenthost_host_retain(host: *mut agenthost_host) -> agenthost_status {
+    entry(|| {
+        // SAFETY: the caller holds a count.
+        unsafe { borrowed(host.cast_const()) }?;
+        // SAFETY: `into_raw` has made the pointer, and it is alive.
+        unsafe { Arc::increment_strong_count(host.cast_const()) };
+        Ok(())
+    })
+}
+
+/// Refuses new calls (they answer `unavailable`), waits up to `timeout_ms` for those in flight, then answers every deferred
+/// one `unavailable`. 0 does not wait; UINT64_MAX waits for ever.
+/// - `AGENTHOST_OK`: no slot, `done`, `notify` or log callback runs or will run, and `destroy` has returned. Closing again is OK.
+/// - `AGENTHOST_TIMED_OUT`: a callback is still on some thread's stack; nothing was destroyed; call again.
+/// - `AGENTHOST_WOULD_DEADLOCK`: called from a callback of this host; the host is now closing.
+/// - `AGENTHOST_FORKED`: nothing happened.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn agenthost_host_close(host: *mut agenthost_host, timeout_ms: u64) -> agenthost_status {
+    entry(|| {
+        let timeout = (timeout_ms != u64::MAX).then(|| Duration::from_millis(timeout_ms));
+        // SAFETY: the caller holds a count.
+        match unsafe { self::host(host) }?.close(timeout) {
+            Ok(()) => Ok(()),
+            Err(CloseError::TimedOut) => Err(AGENTHOST_TIMED_OUT),
+            Err(CloseError::WouldDeadlock) => Err(AGENTHOST_WOULD_DEADLOCK),
+            Err(CloseError::Forked) => Err(AGENTHOST_FORKED),
+        }
+    })
+}
+
+/// Gives a count up. The last release closes with timeout 0, then waits for callbacks that are on other threads' stacks. `destroy` runs
+/// on the thread that closes or releases, never on a thread of the service, so it may join them. (A last release from inside a
+/// callback of this host does not wait: `destroy` then runs where the last callback returns.) In a forked child it only
+/// forgets. NULL is fine.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn agenthost_host_release(host: *mut agenthost_host) {
+    if !host.is_null() {
+        // SAFETY: the caller gives up a count of what `into_raw` has made.
+        quietly(|| unsafe { Arc::decrement_strong_count(host.cast_const()) });
+    }
+}

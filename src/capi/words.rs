@@ -1,0 +1,119 @@
+//! The words of the contract as numbers. 0 is never one of them. The numbers follow the order of the `ALL` tables.
+
+use crate::protocol::{ErrorCode, Operation, Resolution, RunStatus};
+
+/// One of the six operations.
+pub type agenthost_operation = i32;
+/// Submits a run.
+pub const AGENTHOST_CREATE_RUN: agenthost_operation = 1;
+/// Reads a run.
+pub const AGENTHOST_GET_RUN: agenthost_operation = 2;
+/// Cancels a run.
+pub const AGENTHOST_CANCEL_RUN: agenthost_operation = 3;
+/// Approves or denies what a run waits for.
+pub const AGENTHOST_RESOLVE_APPROVAL: agenthost_operation = 4;
+/// Lets an approved run go on.
+pub const AGENTHOST_RESUME_RUN: agenthost_operation = 5;
+/// Reads a run's events after a cursor.
+pub const AGENTHOST_LIST_EVENTS: agenthost_operation = 6;
+
+/// The state of a run.
+pub type agenthost_run_status = i32;
+/// Accepted, not started.
+pub const AGENTHOST_RUN_CREATED: agenthost_run_status = 1;
+/// Being worked on.
+pub const AGENTHOST_RUN_RUNNING: agenthost_run_status = 2;
+/// Suspended until an approval is resolved.
+pub const AGENTHOST_RUN_WAITING_FOR_APPROVAL: agenthost_run_status = 3;
+/// Ended with a result.
+pub const AGENTHOST_RUN_COMPLETED: agenthost_run_status = 4;
+/// Ended with an error, or its approval was denied.
+pub const AGENTHOST_RUN_FAILED: agenthost_run_status = 5;
+/// Ended by `cancel_run`.
+pub const AGENTHOST_RUN_CANCELLED: agenthost_run_status = 6;
+/// Ended by its deadline.
+pub const AGENTHOST_RUN_TIMED_OUT: agenthost_run_status = 7;
+
+/// What became of an approval.
+pub type agenthost_resolution = i32;
+/// Nobody has decided yet. Not a decision in `resolve_approval`.
+pub const AGENTHOST_APPROVAL_PENDING: agenthost_resolution = 1;
+/// The tool call may go on.
+pub const AGENTHOST_APPROVAL_APPROVED: agenthost_resolution = 2;
+/// The tool call may not go on.
+pub const AGENTHOST_APPROVAL_DENIED: agenthost_resolution = 3;
+
+/// The code of an error.
+pub type agenthost_code = i32;
+/// The request breaks a rule of the contract or of the service.
+pub const AGENTHOST_CODE_INVALID_REQUEST: agenthost_code = 1;
+/// The host does not speak the request's protocol version.
+pub const AGENTHOST_CODE_UNSUPPORTED_PROTOCOL_VERSION: agenthost_code = 2;
+/// Nobody was authenticated.
+pub const AGENTHOST_CODE_UNAUTHORIZED: agenthost_code = 3;
+/// The principal may not do that.
+pub const AGENTHOST_CODE_FORBIDDEN: agenthost_code = 4;
+/// There is no such run for this principal.
+pub const AGENTHOST_CODE_NOT_FOUND: agenthost_code = 5;
+/// The run is in another state or revision than the request expects.
+pub const AGENTHOST_CODE_CONFLICT: agenthost_code = 6;
+/// Not now. After a mutation the outcome is not known: send the same bytes again.
+pub const AGENTHOST_CODE_UNAVAILABLE: agenthost_code = 7;
+/// A fault of the host. After a mutation the outcome is not known: send the same bytes again.
+pub const AGENTHOST_CODE_INTERNAL: agenthost_code = 8;
+
+/// A word of the contract that C knows as a number.
+pub(super) trait Word: Copy + PartialEq + Sized + 'static {
+    /// All of them, the first as 1.
+    const ALL: &'static [Self];
+
+    fn to_number(self) -> i32 {
+        Self::ALL.iter().zip(1..).find(|(word, _)| **word == self).map_or(0, |(_, number)| number)
+    }
+
+    fn from_number(number: i32) -> Option<Self> {
+        let index = usize::try_from(number).ok()?.checked_sub(1)?;
+        Self::ALL.get(index).copied()
+    }
+}
+
+impl Word for Operation {
+    const ALL: &'static [Operation] = &Operation::ALL;
+}
+
+impl Word for RunStatus {
+    const ALL: &'static [RunStatus] = &RunStatus::ALL;
+}
+
+impl Word for Resolution {
+    const ALL: &'static [Resolution] = &Resolution::ALL;
+}
+
+impl Word for ErrorCode {
+    const ALL: &'static [ErrorCode] = &ErrorCode::ALL;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_numbers_are_the_headers() {
+        assert_eq!(Operation::ListEvents.to_number(), AGENTHOST_LIST_EVENTS);
+        assert_eq!(Operation::CreateRun.to_number(), AGENTHOST_CREATE_RUN);
+        assert_eq!(RunStatus::WaitingForApproval.to_number(), AGENTHOST_RUN_WAITING_FOR_APPROVAL);
+        assert_eq!(RunStatus::TimedOut.to_number(), AGENTHOST_RUN_TIMED_OUT);
+        assert_eq!(Resolution::Denied.to_number(), AGENTHOST_APPROVAL_DENIED);
+        assert_eq!(ErrorCode::InvalidRequest.to_number(), AGENTHOST_CODE_INVALID_REQUEST);
+        assert_eq!(ErrorCode::Internal.to_number(), AGENTHOST_CODE_INTERNAL);
+    }
+
+    #[test]
+    fn zero_and_what_lies_beyond_are_no_words() {
+        for number in [0, -1, 7, i32::MIN, i32::MAX] {
+            assert_eq!(Operation::from_number(number), None);
+        }
+        assert_eq!(ErrorCode::from_number(8), Some(ErrorCode::Internal));
+        assert_eq!(ErrorCode::from_number(9), None);
+    }
+}
