@@ -1,0 +1,109 @@
+#!/usr/bin/env bash
+# The one entry. It calls cargo, pip, npm and the compilers; what belongs to one language stands in that language's run.sh.
+set -euo pipefail
+cd "$(dirname "$0")"
+mkdir -p .build
+log=.build/last-test.log
+
+usage() {
+    cat <<'TEXT'
+./build.sh demo                      hosts in every language, real envelopes, a durable run
+./build.sh test                      everything that is checked and tested; ends with "N passed, M failed"
+./build.sh check                     formatting, lints, types, drift
+./build.sh conformance [LANG|all]    the contract's vectors; AGENTHOST_VECTORS names another folder
+./build.sh bench [core|python|node|runs] [--json]
+./build.sh fuzz [SECONDS]            cargo-fuzz on the nightly compiler, each target for as long
+./build.sh mutants [MODULE]          cargo-mutants over the core
+./build.sh torture                   what takes longer than a test may
+./build.sh package                   wheels, tarballs and libraries into dist/
+TEXT
+}
+
+# stage NAME COMMAND... - runs it, shows its seconds, and keeps what it printed for the sum at the end.
+stage() {
+    local name=$1 started=$SECONDS status=0
+    shift
+    echo "== $name"
+    "$@" 2>&1 | tee -a "$log" || status=$?
+    if [ "$status" -ne 0 ]; then echo "stage $name: exit status $status" | tee -a "$log"; fi
+    echo "== $name: $((SECONDS - started)) s"
+}
+
+# Adds up the closing lines of all runners. A stage that failed without saying so counts as a failure.
+sum() {
+    awk '
+        /^test result: / { passed += $4; failed += $6; if ($6 > 0) told = 1; next }
+        /^[a-z0-9-]+: [0-9]+ passed, [0-9]+ failed$/ { passed += $2; failed += $4; if ($4 > 0) told = 1; next }
+        /^stage .*: exit status [0-9]+$/ { if (!told) failed++; told = 0 }
+        END { printf "%d passed, %d failed\n", passed, failed; exit failed > 0 || passed == 0 }
+    ' "$log"
+}
+
+library() { cargo build --release -p agenthost; }
+
+rust_tests() {
+    cargo test -p agenthost --features schema --no-fail-fast -- --quiet
+    cargo test --manifest-path tests/loom/Cargo.toml --target-dir target/loom --release --quiet
+}
+
+tests() {
+    : >"$log"
+    stage check tests/check.sh
+    stage core rust_tests
+    stage library library
+    stage c tests/c/run.sh test
+    stage cpp bindings/cpp/run.sh test
+    stage python bindings/python/run.sh test
+    stage node bindings/node/run.sh test
+    sum
+}
+
+conformance() {
+    case "$1" in
+        rust) cargo test -q -p agenthost --test conformance ;;
+        c) library && tests/c/run.sh conformance ;;
+        cpp) library && bindings/cpp/run.sh conformance ;;
+        python | node) "bindings/$1/run.sh" conformance ;;
+        all)
+            : >"$log"
+            for language in rust c cpp python node; do stage "$language" conformance "$language"; done
+            sum
+            ;;
+        *) usage && exit 2 ;;
+    esac
+}
+
+demo() {
+    library
+    tests/c/run.sh demo "$@"
+    bindings/cpp/run.sh demo
+    bindings/python/run.sh demo
+    bindings/node/run.sh demo
+}
+
+bench() {
+    case "${1:-core}" in
+        core | --json) benches/core/run.sh "$@" ;;
+        python | node) "bindings/$1/run.sh" bench "${@:2}" ;;
+        runs) benches/runs/run.sh "${@:2}" ;;
+        *) usage && exit 2 ;;
+    esac
+}
+
+command=${1:-help}
+[ $# -gt 0 ] && shift
+case "$command" in
+    demo) demo "$@" ;;
+    test) tests ;;
+    check) tests/check.sh ;;
+    conformance) conformance "${1:-all}" ;;
+    bench) bench "$@" ;;
+    fuzz) fuzz/run.sh "${1:-60}" ;;
+    mutants) tests/mutants.sh "$@" ;;
+    torture) tests/torture.sh "$@" ;;
+    package)
+        bindings/python/run.sh package
+        bindings/node/run.sh package
+        ;;
+    *) usage && exit 2 ;;
+esac

@@ -1,0 +1,62 @@
+#!/usr/bin/env bash
+# Formatting, lints, types, drift. Each check counts as a test. Ends with `check: N passed, M failed`.
+set -uo pipefail
+cd "$(dirname "$0")/.."
+passed=0 failed=0
+
+# check NAME COMMAND... - shows what a check prints only when it fails.
+check() {
+    local name=$1 started=$SECONDS
+    shift
+    if output=$("$@" 2>&1); then
+        passed=$((passed + 1))
+        echo "check ok: $name ($((SECONDS - started)) s)"
+    else
+        failed=$((failed + 1))
+        echo "check FAILED: $name"
+        echo "$output" | tail -n 60
+    fi
+}
+
+# unsafe code has four homes, fault injectors of tests, and the bindings whose framework demands it.
+unsafe_in_its_place() {
+    ! git grep -lE '\bunsafe\b' -- 'src/*.rs' | grep -vE '^src/(capi/|port/|host/fork\.rs|store/sqlite/locks)' | grep -v '^src/lib\.rs$'
+}
+
+# Every direct dependency has a line that says why it is there.
+dependencies_have_reasons() {
+    local missing=0 name
+    for name in $(git ls-files '*Cargo.toml' | xargs awk '
+        /^\[/ { inside = ($0 ~ /dependencies(\.[^\]]*)?\]$/) }
+        inside && /^[A-Za-z0-9_-]+(\.workspace)? *=/ { sub(/[ .=].*/, "", $1); print $1 }' | sort -u); do
+        case $name in agenthost | agenthost-*) continue ;; esac
+        grep -q "^| \`$name\`" docs/dependencies.md || { echo "docs/dependencies.md has no line for $name" && missing=1; }
+    done
+    return $missing
+}
+
+# The vectors and the schemas are data; everything else says what it is for within reason.
+no_unfinished_work() {
+    ! git grep -nE '\b(todo|unimplemented)!\(|\b(TODO|FIXME|XXX)\b|#\[ignore|pytest\.mark\.(skip|xfail)|\b(it|test|describe)\.(only|skip)\(' \
+        -- ':!tests/check.sh' ':!tests/vectors' ':!*.lock' ':!*package-lock.json'
+}
+
+shell_parses() {
+    local script
+    for script in build.sh .ci/run $(git ls-files '*.sh'); do bash -n "$script" || return 1; done
+}
+
+check "rustfmt" cargo fmt --all -- --check
+check "clippy: core" cargo clippy -q -p agenthost --all-targets --features schema -- -D warnings
+check "clippy: core without the C ABI" cargo clippy -q -p agenthost --no-default-features -- -D warnings
+check "rustdoc" env RUSTDOCFLAGS="-D warnings" cargo doc -q -p agenthost --no-deps
+check "unsafe code in its place" unsafe_in_its_place
+check "dependencies have reasons" dependencies_have_reasons
+check "no unfinished work" no_unfinished_work
+check "shell scripts parse" shell_parses
+echo "check: $passed passed, $failed failed"
+status=$((failed > 0))
+for language in python node cpp; do
+    "bindings/$language/run.sh" check || status=1
+done
+exit "$status"
