@@ -9,8 +9,10 @@
 //! 3. [`dispatch`] - decode a message, check and encode its answer. No I/O, no state.
 //! 4. [`host`] - the life around dispatch: calls in flight, answered once, deferred, cancelled, timed out, closed.
 //! 5. [`client`] - the other side: builds requests, checks responses.
-//! 6. `schema` - JSON Schemas of every message, made from the types (feature `schema`).
-//! 7. `capi` - the C ABI (feature `capi`), from which `include/agenthost.h` is generated.
+//! 6. [`store`] - what durable runs need of a store: rows and transactions; a store in memory and one in a SQLite file.
+//! 7. [`runs`] - durable runs, for who has no service yet: their rules, workers, waiting, deadlines.
+//! 8. `schema` - JSON Schemas of every message, made from the types (feature `schema`).
+//! 9. `capi` - the C ABI (feature `capi`), from which `include/agenthost.h` is generated.
 
 #[cfg(feature = "capi")]
 #[allow(unsafe_code, non_camel_case_types, reason = "the C ABI, in C's names")]
@@ -20,6 +22,7 @@ pub mod client;
 pub mod dispatch;
 pub mod host;
 pub mod protocol;
+pub mod runs;
 #[cfg(feature = "schema")]
 pub mod schema;
 pub mod service;

@@ -45,7 +45,7 @@ impl<'a> ApprovalView<'a> {
         Ok(ApprovalView::read(reader, path)?.map(Some))
     }
 
-    pub(super) fn read(reader: &mut Reader<'a>, path: Path<'_>) -> Found<ApprovalView<'a>> {
+    pub(crate) fn read(reader: &mut Reader<'a>, path: Path<'_>) -> Found<ApprovalView<'a>> {
         if reader.peek() != Some(b'{') {
             return slot::wrong_type(reader, path, "an approval view, an object, or null");
         }
@@ -98,7 +98,7 @@ impl<'a> ApprovalView<'a> {
         }
     }
 
-    pub(super) fn write(&self, out: &mut Writer, keep: impl Fn(&str) -> bool) {
+    pub(crate) fn write(&self, out: &mut Writer, keep: impl Fn(&str) -> bool) {
         out.open_object();
         for (name, value) in [
             ("approvalId", &*self.approval_id),

@@ -1,0 +1,148 @@
+//! Commands: what may be asked of one run, checked and complete. Whatever is random or takes time (tokens, approval ids,
+//! fingerprints) is in them already, so that deciding is pure and short.
+
+use crate::protocol::{Resolution, RunStatus};
+use crate::store::{Digest, EventRow, KeyScope, WorkerOp};
+
+/// Something to be decided about one run.
+#[derive(Clone, Debug)]
+pub(crate) enum Command {
+    /// `create_run`.
+    Create { retry: Retry, run: NewRun },
+    /// `cancel_run`.
+    Cancel { retry: Retry, target: Target, reason: String },
+    /// `resolve_approval`. The metadata is a checked JSON object.
+    Resolve { retry: Retry, target: Target, approval_id: String, resolution: Resolution, reason: String, metadata: Pairs },
+    /// `resume_run`.
+    Resume { retry: Retry, target: Target, approval_id: String, input: String, input_fingerprint: Digest },
+    /// A worker wants this run, which is the longest claimable.
+    Claim { claim: Digest, worker: String, lease_ms: i64 },
+    /// A worker says that it is alive.
+    Heartbeat { held: Held },
+    /// A worker has something to tell. The events have their place and time yet to get.
+    Append { held: Held, events: Vec<EventRow>, key: Option<(String, Digest)> },
+    /// A worker's tool call has an outcome, for good.
+    Admit { held: Held, step_id: String, tool_call_id: String, tool_name: String, key: String, outcome: String },
+    /// A worker gives the run back until `delay_ms` from now.
+    Release { held: Held, delay_ms: i64 },
+    /// A worker suspends, completes or fails the run: the calls that end a claim.
+    End { held: Held, fingerprint: Digest, end: End },
+    /// A timer looks at the run.
+    TimeOut,
+    /// An operator removes the events up to and with `through`, at most `most` of them.
+    Compact { through: u64, most: u64 },
+}
+
+/// A client's key and request.
+#[derive(Clone, Debug)]
+pub(crate) struct Retry {
+    pub(crate) scope: KeyScope,
+    pub(crate) fingerprint: Digest,
+}
+
+/// Strings by their names, in order.
+pub(crate) type Pairs = Vec<(String, String)>;
+
+/// Which run a client means, and as what it saw it.
+#[derive(Clone, Debug)]
+pub(crate) struct Target {
+    pub(crate) run_id: String,
+    pub(crate) expected_revision: u64,
+}
+
+/// Which run a worker means, and the SHA-256 of the claim that it holds.
+#[derive(Clone, Debug)]
+pub(crate) struct Held {
+    pub(crate) run_id: String,
+    pub(crate) claim: Digest,
+}
+
+/// A run that is to be. The texts are JSON.
+#[derive(Clone, Debug)]
+pub(crate) struct NewRun {
+    pub(crate) run_id: String,
+    pub(crate) agent_id: String,
+    pub(crate) deadline: Option<i64>,
+    pub(crate) context: String,
+    pub(crate) input: String,
+    pub(crate) metadata: String,
+}
+
+/// How a worker's claim ends.
+#[derive(Clone, Debug)]
+pub(crate) enum End {
+    Suspend {
+        approval_id: String,
+        tool_call_id: String,
+        tool_name: String,
+        reason: String,
+        metadata: Pairs,
+        continuation: String,
+    },
+    Complete {
+        result: String,
+    },
+    Fail {
+        error: String,
+    },
+}
+
+impl End {
+    pub(crate) fn op(&self) -> WorkerOp {
+        match self {
+            End::Suspend { .. } => WorkerOp::Suspend,
+            End::Complete { .. } => WorkerOp::Complete,
+            End::Fail { .. } => WorkerOp::Fail,
+        }
+    }
+}
+
+impl Command {
+    /// The run, where the command itself says which.
+    pub(crate) fn run_id(&self) -> Option<&str> {
+        Some(match self {
+            Command::Create { run, .. } => &run.run_id,
+            Command::Cancel { target, .. } | Command::Resolve { target, .. } | Command::Resume { target, .. } => &target.run_id,
+            Command::Heartbeat { held }
+            | Command::Append { held, .. }
+            | Command::Admit { held, .. }
+            | Command::Release { held, .. }
+            | Command::End { held, .. } => &held.run_id,
+            Command::Claim { .. } | Command::TimeOut | Command::Compact { .. } => return None,
+        })
+    }
+
+    /// The client's key.
+    pub(crate) fn retry(&self) -> Option<&Retry> {
+        match self {
+            Command::Create { retry, .. }
+            | Command::Cancel { retry, .. }
+            | Command::Resolve { retry, .. }
+            | Command::Resume { retry, .. } => Some(retry),
+            _ => None,
+        }
+    }
+}
+
+/// What a command came to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Reply {
+    /// Of the four client commands.
+    Submission { revision: u64, status: RunStatus },
+    /// The worker has the run.
+    Claimed { lease_ends_at: i64 },
+    /// The run cannot be had (it has just ended): look for another.
+    NotClaimed,
+    /// The claim goes on.
+    Held { lease_ends_at: i64 },
+    /// The events are there.
+    Appended { first: u64, last: u64, lease_ends_at: i64 },
+    /// The outcome that counts, which may be an earlier one.
+    Admitted { sequence: u64, outcome: String, repeated: bool },
+    /// The claim has ended: by suspend (with the approval's id), complete or fail.
+    Ended { revision: u64, status: RunStatus, approval_id: String },
+    /// The run is free from that time on.
+    Released { ready_at: i64 },
+    /// A timer's or an operator's command is done: the run's first event.
+    Done { first: u64 },
+}

@@ -1,0 +1,212 @@
+//! The commands of workers, timers and operators: who holds the claim may write.
+
+use super::Snapshot;
+use super::draft::{self, Draft};
+use crate::protocol::{MAX_UNIX_MS, Resolution, RunStatus};
+use crate::runs::command::{Command, End, Held, Pairs, Reply};
+use crate::runs::refuse::{self, Refusal};
+use crate::runs::token::same_digest;
+use crate::runs::views;
+use crate::service::ApprovalView;
+use crate::store::{AdmittedRow, BatchRow, BodyKind, Digest, EventRow, LastOp, WorkerOp};
+
+pub(super) fn decide(snapshot: &Snapshot<'_>, draft: &mut Draft, command: &Command) -> Result<Reply, Refusal> {
+    match command {
+        Command::Claim { claim, worker, lease_ms } => Ok(take(snapshot, draft, claim, worker, *lease_ms)),
+        Command::Heartbeat { held } => {
+            let lease_ends_at = renew(draft, held)?;
+            Ok(Reply::Held { lease_ends_at })
+        }
+        Command::Append { held, events, key } => {
+            let lease_ends_at = renew(draft, held)?;
+            append(snapshot.batch.as_ref(), draft, events, key.as_ref(), lease_ends_at)
+        }
+        Command::Admit { held, step_id, tool_call_id, tool_name, key, outcome } => {
+            renew(draft, held)?;
+            let row = AdmittedRow {
+                tool_call_id: tool_call_id.clone(),
+                key: key.clone(),
+                tool_name: tool_name.clone(),
+                sequence: draft.run.head + 1,
+                outcome: outcome.clone(),
+            };
+            admit(snapshot.admitted.as_ref(), draft, row, step_id)
+        }
+        Command::Release { held, delay_ms } => {
+            hold(draft, held)?;
+            let ready_at = draft.now.saturating_add(*delay_ms).min(MAX_UNIX_MS);
+            draft.run.claim = None;
+            draft.run.ready_at = Some(ready_at);
+            Ok(Reply::Released { ready_at })
+        }
+        Command::End { held, fingerprint, end } => {
+            if let Some(reply) = repeated(draft, held, fingerprint, end.op()) {
+                return Ok(reply);
+            }
+            hold(draft, held)?;
+            Ok(finish(draft, held, fingerprint, end))
+        }
+        Command::Compact { through, most } => {
+            // The last event stays: it says where the run is.
+            let keep = draft.run.head.min(through.saturating_add(1)).min(draft.run.first.saturating_add(*most));
+            draft.run.first = draft.run.first.max(keep);
+            Ok(Reply::Done { first: draft.run.first })
+        }
+        // Timers ask for nothing but what has been done for the deadline already.
+        _ => Ok(Reply::Done { first: draft.run.first }),
+    }
+}
+
+/// Gives the run to a worker, unless it turns out to be at its end.
+fn take(snapshot: &Snapshot<'_>, draft: &mut Draft, claim: &Digest, worker: &str, lease_ms: i64) -> Reply {
+    let free_since = draft.run.ready_at.filter(|ready_at| *ready_at <= draft.now);
+    if draft.run.status.is_terminal() || free_since.is_none() {
+        return Reply::NotClaimed;
+    }
+    let taken_over = draft.run.claim.is_some();
+    if taken_over && draft.run.takeovers >= snapshot.rules.max_takeovers {
+        const ERROR: &str = "too many attempts";
+        draft.end(RunStatus::Failed, "run_failed", ERROR, draft::text_data("error", ERROR));
+        return Reply::NotClaimed;
+    }
+    let started = draft.run.status == RunStatus::Created;
+    let lease_ends_at = draft.now.saturating_add(lease_ms).min(MAX_UNIX_MS);
+    let run = &mut draft.run;
+    run.status = RunStatus::Running;
+    run.epoch += 1;
+    run.claim = Some(*claim);
+    run.worker = worker.to_owned();
+    run.lease_ms = lease_ms;
+    run.ready_at = Some(lease_ends_at);
+    run.attempt += 1;
+    if started {
+        draft.change("run_started", "", draft::no_data());
+    } else if taken_over {
+        run.takeovers += 1;
+        draft.change("run_reclaimed", "", draft::no_data());
+    }
+    Reply::Claimed { lease_ends_at }
+}
+
+/// The claim is valid as long as nobody else has the run: the clock does not end it.
+fn hold(draft: &Draft, held: &Held) -> Result<(), Refusal> {
+    match draft.run.claim {
+        Some(claim) if same_digest(&claim, &held.claim) => Ok(()),
+        _ => Err(refuse::claim_lost(draft.run.status)),
+    }
+}
+
+/// The same, and an accepted call renews the lease.
+fn renew(draft: &mut Draft, held: &Held) -> Result<i64, Refusal> {
+    hold(draft, held)?;
+    let ends = draft.now.saturating_add(draft.run.lease_ms).min(MAX_UNIX_MS);
+    // A clock that was set back takes nothing away.
+    let ends = ends.max(draft.run.ready_at.unwrap_or(ends));
+    draft.run.ready_at = Some(ends);
+    Ok(ends)
+}
+
+fn append(
+    stored: Option<&BatchRow>,
+    draft: &mut Draft,
+    events: &[EventRow],
+    key: Option<&(String, Digest)>,
+    lease_ends_at: i64,
+) -> Result<Reply, Refusal> {
+    let count = events.len() as u64;
+    if let (Some(stored), Some((_, fingerprint))) = (stored, key) {
+        if !same_digest(&stored.fingerprint, fingerprint) {
+            return Err(refuse::idempotency_mismatch("batch of events"));
+        }
+        return Ok(Reply::Appended { first: stored.first, last: stored.first + count - 1, lease_ends_at });
+    }
+    let first = draft.run.head + 1;
+    for event in events {
+        draft.event(event.clone());
+    }
+    if let Some((key, fingerprint)) = key {
+        draft.remember_batch(BatchRow { key: key.clone(), fingerprint: *fingerprint, first });
+    }
+    Ok(Reply::Appended { first, last: draft.run.head, lease_ends_at })
+}
+
+fn admit(stored: Option<&AdmittedRow>, draft: &mut Draft, row: AdmittedRow, step_id: &str) -> Result<Reply, Refusal> {
+    if let Some(stored) = stored {
+        if stored.key != row.key || stored.tool_name != row.tool_name {
+            return Err(refuse::idempotency_mismatch("execution of this tool call"));
+        }
+        return Ok(Reply::Admitted { sequence: stored.sequence, outcome: stored.outcome.clone(), repeated: true });
+    }
+    let data = draft::text_data("toolName", &row.tool_name);
+    let event = draft::library_event("tool_result_admitted", &row.tool_call_id, data);
+    draft.event(EventRow { step_id: step_id.to_owned(), ..event });
+    let reply = Reply::Admitted { sequence: row.sequence, outcome: row.outcome.clone(), repeated: false };
+    draft.admit(row);
+    Ok(reply)
+}
+
+/// An equal retry of the call that ended this claim: its answer was lost.
+fn repeated(draft: &Draft, held: &Held, fingerprint: &Digest, op: WorkerOp) -> Option<Reply> {
+    let last = draft.run.last.as_ref()?;
+    let same = same_digest(&last.claim, &held.claim) & same_digest(&last.fingerprint, fingerprint);
+    (same && last.op == op).then(|| ended(draft, op, last.revision))
+}
+
+fn ended(draft: &Draft, op: WorkerOp, revision: u64) -> Reply {
+    let status = match op {
+        WorkerOp::Suspend => RunStatus::WaitingForApproval,
+        WorkerOp::Complete => RunStatus::Completed,
+        WorkerOp::Fail => RunStatus::Failed,
+    };
+    // Until the next suspend the latest approval is the one that this suspend made.
+    let approval_id = draft.run.approval_id.clone().filter(|_| op == WorkerOp::Suspend).unwrap_or_default();
+    Reply::Ended { revision, status, approval_id }
+}
+
+fn finish(draft: &mut Draft, held: &Held, fingerprint: &Digest, end: &End) -> Reply {
+    match end {
+        End::Suspend { approval_id, tool_call_id, tool_name, reason, metadata, continuation } => {
+            draft.set(BodyKind::Continuation, continuation.clone());
+            suspend(draft, approval_id, tool_call_id, tool_name, reason, metadata);
+        }
+        End::Complete { result } => {
+            draft.set(BodyKind::Result, result.clone());
+            draft.end(RunStatus::Completed, "run_completed", "", draft::no_data());
+        }
+        End::Fail { error } => {
+            draft.end(RunStatus::Failed, "run_failed", error, draft::text_data("error", error));
+        }
+    }
+    let revision = draft.run.revision;
+    draft.run.last = Some(LastOp { claim: held.claim, op: end.op(), fingerprint: *fingerprint, revision });
+    ended(draft, end.op(), revision)
+}
+
+fn suspend(draft: &mut Draft, approval_id: &str, tool_call_id: &str, tool_name: &str, reason: &str, metadata: &Pairs) {
+    let approval = ApprovalView {
+        approval_id: approval_id.into(),
+        tool_call_id: tool_call_id.into(),
+        tool_name: tool_name.into(),
+        resolution: Resolution::Pending,
+        reason: reason.into(),
+        created_at_unix_ms: draft.now,
+        resolved_at_unix_ms: None,
+        metadata: metadata.iter().map(|(name, value)| (&**name, &**value)).collect(),
+    };
+    draft.set(BodyKind::Approval, views::approval_text(&approval));
+    let data = draft::data(|out| {
+        draft::member(out, "approvalId", approval_id);
+        draft::member(out, "toolName", tool_name);
+        draft::member(out, "reason", reason);
+    });
+    let run = &mut draft.run;
+    run.status = RunStatus::WaitingForApproval;
+    run.claim = None;
+    run.ready_at = None;
+    run.approval_id = Some(approval_id.into());
+    run.approval = Some(Resolution::Pending);
+    if run.resume_fingerprint.take().is_some() {
+        draft.forget(BodyKind::ResumeInput);
+    }
+    draft.change("approval_required", tool_call_id, data);
+}

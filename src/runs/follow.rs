@@ -1,0 +1,109 @@
+//! Waiting: for events, for work, for the end of a claim. A wait returns as soon as there is something, and never polls.
+
+use std::time::Duration;
+
+use super::Runs;
+use super::job::LaterResult;
+use super::names::{check_name, check_optional_name, check_principal};
+use super::read;
+use super::refuse;
+use super::token::same_digest;
+use super::waits::{Seen, Topic};
+use super::worker::{Claim, start};
+use crate::protocol::{MAX_PAGE_EVENTS, MAX_UNSIGNED, Path, RunStatus};
+use crate::service::EventPage;
+
+/// What there was to read when a wait for events was over.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Followed {
+    /// The events; none when the time was up, or the run has ended and there are no more.
+    pub page: EventPage<'static>,
+    /// The run's status.
+    pub status: RunStatus,
+}
+
+impl Followed {
+    /// Whether nothing will follow: the run has ended and its last event has been read.
+    pub fn is_drained(&self) -> bool {
+        self.status.is_terminal() && !self.page.has_more
+    }
+}
+
+impl Runs {
+    /// Reads a run's events after `after`, at most `limit` (1 to 1000), and waits for one, at most `timeout`, when there is none
+    /// yet. Returns at once when the run has ended. `principal`, when there is one, has to be allowed to see the run.
+    pub fn wait_events(
+        &self,
+        principal: Option<&str>,
+        run_id: &str,
+        after: u64,
+        limit: u64,
+        timeout: Duration,
+    ) -> LaterResult<Followed> {
+        start(|| {
+            let principal = principal.unwrap_or_default().to_owned();
+            check_principal(&principal)?;
+            check_name(Path::ROOT.member("runId"), run_id)?;
+            if after > MAX_UNSIGNED {
+                return Err(refuse::invalid_member("afterSequence", "expected at most 2^53-1"));
+            }
+            if !(1..=MAX_PAGE_EVENTS).contains(&limit) {
+                return Err(refuse::invalid_member("limit", format!("expected 1 to {MAX_PAGE_EVENTS}, found {limit}")));
+            }
+            let (rules, run_id) = (self.core().rules.clone(), run_id.to_owned());
+            let topics = vec![Topic::Run(run_id.clone())];
+            Ok(self.core().wait(topics, timeout, move |reader| {
+                let found = read::page(reader, &rules, &principal, &run_id, after, limit)?;
+                Ok(found.map(|(page, status)| {
+                    let over = !page.events.is_empty() || status.is_terminal();
+                    let followed = Followed { page, status };
+                    if over { Seen::Found(followed) } else { Seen::NotYet { otherwise: followed, again_ms: None } }
+                }))
+            }))
+        })
+    }
+
+    /// Waits, at most `timeout`, until one of these agents has a run that can be claimed; says whether there is one. Another
+    /// worker may be faster: [`Runs::claim`] tells.
+    pub fn wait_for_work(&self, agent_ids: &[String], timeout: Duration) -> LaterResult<bool> {
+        start(|| {
+            for (index, agent_id) in agent_ids.iter().enumerate() {
+                check_optional_name(Path::ROOT.member("agentIds").element(index), agent_id)?;
+            }
+            let topics = agent_ids.iter().cloned().map(Topic::Work).collect();
+            let agent_ids = agent_ids.to_vec();
+            Ok(self.core().wait(topics, timeout, move |reader| {
+                let now = reader.now();
+                let mut again_ms = None;
+                for agent_id in &agent_ids {
+                    let ready_at = reader.next_ready(agent_id)?.and_then(|run| run.ready_at);
+                    let Some(ready_at) = ready_at else { continue };
+                    if ready_at <= now {
+                        return Ok(Ok(Seen::Found(true)));
+                    }
+                    let ms = ready_at - now;
+                    again_ms = Some(again_ms.map_or(ms, |earlier: i64| earlier.min(ms)));
+                }
+                Ok(Ok(Seen::NotYet { otherwise: false, again_ms }))
+            }))
+        })
+    }
+
+    /// Waits, at most `timeout`, until the claim is not valid any more: the run has ended (cancelled, timed out, or by the
+    /// claim's own worker), waits for an approval, or somebody else has it. Gives the run's status then; none when the claim is
+    /// still valid.
+    pub fn wait_claim_lost(&self, claim: &Claim, timeout: Duration) -> LaterResult<Option<RunStatus>> {
+        start(|| {
+            check_name(Path::ROOT.member("runId"), &claim.run_id)?;
+            let (run_id, digest) = (claim.run_id.clone(), claim.token.digest());
+            let topics = vec![Topic::Run(run_id.clone())];
+            Ok(self.core().wait(topics, timeout, move |reader| {
+                let Some(run) = reader.run(&run_id)? else {
+                    return Ok(Err(refuse::not_found()));
+                };
+                let valid = run.claim.is_some_and(|claim| same_digest(&claim, &digest));
+                Ok(Ok(if valid { Seen::NotYet { otherwise: None, again_ms: None } } else { Seen::Found(Some(run.status)) }))
+            }))
+        })
+    }
+}

@@ -1,0 +1,172 @@
+//! A result that comes later, in whichever form its taker waits: a callback, a blocked thread, or a future.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll, Waker};
+
+/// A result that comes later. Take it by [`then`](Later::then), [`wait`](Later::wait) or `.await`.
+///
+/// What was asked for is under way already: dropping this does not take it back. (A wait for something to happen is given up.)
+#[must_use = "the outcome, which may be a failure, comes here"]
+pub struct Later<T> {
+    shared: Arc<Shared<T>>,
+}
+
+/// The other end: gives the result, once.
+pub(crate) struct Promise<T> {
+    shared: Arc<Shared<T>>,
+}
+
+struct Shared<T> {
+    state: Mutex<State<T>>,
+    given: Condvar,
+}
+
+enum State<T> {
+    Open(Option<Waker>),
+    Callback(Box<dyn FnOnce(T) + Send>),
+    Given(T),
+    Over,
+}
+
+impl<T> Shared<T> {
+    fn lock(&self) -> MutexGuard<'_, State<T>> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl<T: Send + 'static> Later<T> {
+    pub(crate) fn pair() -> (Promise<T>, Later<T>) {
+        let shared = Arc::new(Shared { state: Mutex::new(State::Open(None)), given: Condvar::new() });
+        (Promise { shared: shared.clone() }, Later { shared })
+    }
+
+    /// A result that is there already.
+    pub(crate) fn given(value: T) -> Later<T> {
+        Later { shared: Arc::new(Shared { state: Mutex::new(State::Given(value)), given: Condvar::new() }) }
+    }
+
+    /// Calls `done` with the result: at once when it is there, else on the thread that gives it, with no lock of the library
+    /// held. `done` must be short: it may run on the thread that every write goes through.
+    pub fn then(self, done: impl FnOnce(T) + Send + 'static) {
+        let mut state = self.shared.lock();
+        match std::mem::replace(&mut *state, State::Over) {
+            State::Given(value) => {
+                drop(state);
+                done(value);
+            }
+            _ => *state = State::Callback(Box::new(done)),
+        }
+    }
+
+    /// Blocks this thread until the result is there. Not for a callback of [`then`](Later::then): it may be what the result
+    /// waits for.
+    pub fn wait(self) -> T {
+        let mut state = self.shared.lock();
+        loop {
+            match std::mem::replace(&mut *state, State::Open(None)) {
+                State::Given(value) => return value,
+                _ => state = self.shared.given.wait(state).unwrap_or_else(PoisonError::into_inner),
+            }
+        }
+    }
+
+    /// The result, when it is there already.
+    pub(crate) fn now(self) -> Result<T, Later<T>> {
+        let taken = {
+            let mut state = self.shared.lock();
+            match std::mem::replace(&mut *state, State::Open(None)) {
+                State::Given(value) => Some(value),
+                _ => None,
+            }
+        };
+        taken.ok_or(self)
+    }
+
+    /// The same result in another form.
+    pub(crate) fn map<U: Send + 'static>(self, map: impl FnOnce(T) -> U + Send + 'static) -> Later<U> {
+        let (promise, later) = Later::pair();
+        self.then(move |value| promise.give(map(value)));
+        later
+    }
+}
+
+impl<T> Future for Later<T> {
+    type Output = T;
+
+    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<T> {
+        let mut state = self.shared.lock();
+        match std::mem::replace(&mut *state, State::Open(Some(context.waker().clone()))) {
+            State::Given(value) => {
+                *state = State::Over;
+                Poll::Ready(value)
+            }
+            _ => Poll::Pending,
+        }
+    }
+}
+
+impl<T> Promise<T> {
+    /// Gives the result.
+    pub(crate) fn give(self, value: T) {
+        let mut state = self.shared.lock();
+        match std::mem::replace(&mut *state, State::Over) {
+            State::Callback(done) => {
+                drop(state);
+                done(value);
+            }
+            State::Open(waker) => {
+                *state = State::Given(value);
+                drop(state);
+                self.shared.given.notify_all();
+                if let Some(waker) = waker {
+                    waker.wake();
+                }
+            }
+            State::Given(_) | State::Over => {}
+        }
+    }
+
+    /// Whether nobody can take the result any more.
+    pub(crate) fn is_abandoned(&self) -> bool {
+        Arc::strong_count(&self.shared) == 1 && !matches!(*self.shared.lock(), State::Callback(_))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::mpsc;
+
+    #[test]
+    fn a_result_is_taken_by_callback_by_waiting_and_by_polling() {
+        let (promise, later) = Later::pair();
+        let (sender, received) = mpsc::channel();
+        later.then(move |value: u32| sender.send(value).unwrap());
+        assert!(!promise.is_abandoned());
+        promise.give(1);
+        assert_eq!(received.recv(), Ok(1));
+
+        let (promise, later) = Later::pair();
+        let waiter = std::thread::spawn(move || later.wait());
+        promise.give(2);
+        assert_eq!(waiter.join().unwrap(), 2);
+
+        let (promise, mut later) = Later::pair();
+        let mut context = Context::from_waker(Waker::noop());
+        assert_eq!(Pin::new(&mut later).poll(&mut context), Poll::Pending);
+        promise.give(3);
+        assert_eq!(Pin::new(&mut later).poll(&mut context), Poll::Ready(3));
+        assert_eq!(Later::given(4).map(|value| value + 1).wait(), 5);
+    }
+
+    #[test]
+    fn a_promise_knows_that_nobody_waits() {
+        let (promise, later) = Later::<u32>::pair();
+        assert!(!promise.is_abandoned());
+        drop(later);
+        assert!(promise.is_abandoned());
+        promise.give(1);
+    }
+}

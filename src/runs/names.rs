@@ -1,0 +1,46 @@
+//! What durable runs ask of ids, keys and metadata beyond the contract: they are keys of indexes, and nothing secret is stored.
+
+use super::refuse::{self, Refusal};
+use crate::protocol::{Metadata, Path, SensitiveNames, Violation, quoted};
+
+/// The longest id, key, event type and principal, in bytes.
+pub const MAX_NAME_BYTES: usize = 255;
+
+/// Refuses an id, key or event type that is empty, over 255 bytes, or holds a control character.
+pub(crate) fn check_name(path: Path<'_>, value: &str) -> Result<(), Refusal> {
+    if value.is_empty() {
+        return Err(refuse::invalid(&Violation::new(path, "expected a string that is not empty")));
+    }
+    check_optional_name(path, value)
+}
+
+/// The same; it may be empty.
+pub(crate) fn check_optional_name(path: Path<'_>, value: &str) -> Result<(), Refusal> {
+    let expected = if value.len() > MAX_NAME_BYTES {
+        format!("expected at most {MAX_NAME_BYTES} bytes, found {}", value.len())
+    } else if value.chars().any(char::is_control) {
+        "expected no control characters".to_owned()
+    } else {
+        return Ok(());
+    };
+    Err(refuse::invalid(&Violation::new(path, expected)))
+}
+
+/// Refuses a principal that cannot be an owner.
+pub(crate) fn check_principal(principal: &str) -> Result<(), Refusal> {
+    if principal.len() > MAX_NAME_BYTES || principal.chars().any(char::is_control) {
+        return Err(refuse::unauthorized("a principal has at most 255 bytes and no control characters"));
+    }
+    Ok(())
+}
+
+/// Refuses metadata with a sensitive name.
+pub(crate) fn check_metadata(path: Path<'_>, metadata: &Metadata<'_>, sensitive: &SensitiveNames) -> Result<(), Refusal> {
+    match metadata.iter().find(|(name, _)| sensitive.contains(name)) {
+        None => Ok(()),
+        Some((name, _)) => {
+            let expected = format!("expected no secrets, found the sensitive name {}: keep it in a secret store", quoted(name));
+            Err(refuse::invalid(&Violation::new(path.member(name), expected)))
+        }
+    }
+}

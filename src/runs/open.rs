@@ -1,0 +1,129 @@
+//! Opening runs: by URL, or over a store.
+
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use super::core::{Core, SharedLog};
+use super::decide::{Access, Rules};
+use super::timers::{Timers, keep_time};
+use super::waits::Waits;
+use super::worker::{lease_ms, millis};
+use super::{Handle, Runs};
+use crate::protocol::SensitiveNames;
+use crate::store::{MemoryStore, Store, StoreError, system_clock};
+
+/// What a deployment can set. The default is what the documentation says.
+#[derive(Clone)]
+pub struct RunsOptions {
+    /// How long a worker may be silent before somebody else may take over, unless its claim says otherwise: 1 ms to 24 h,
+    /// default 30 s.
+    pub lease: Duration,
+    /// How often a run may be taken over from a silent worker before it fails with `too many attempts`; default 10. A resume
+    /// begins anew.
+    pub max_attempts: u64,
+    /// How long an idempotency key is remembered from its request on; default 24 h.
+    pub key_ttl: Duration,
+    /// Whether a client's call without a principal is `unauthorized`.
+    pub require_principal: bool,
+    /// Names that are refused in metadata, beside the built-in ones.
+    pub sensitive_names: SensitiveNames,
+    /// Replaces the rule of who may see a run: its owner, and calls without principal. It gets the call's principal and the
+    /// run's owner; it must be quick and must not call these runs.
+    pub access: Option<Access>,
+    /// Where causes of failures are told that callers are not.
+    pub log: Option<SharedLog>,
+}
+
+impl Default for RunsOptions {
+    fn default() -> RunsOptions {
+        RunsOptions {
+            lease: Duration::from_secs(30),
+            max_attempts: 10,
+            key_ttl: Duration::from_secs(24 * 3600),
+            require_principal: false,
+            sensitive_names: SensitiveNames::built_in(),
+            access: None,
+            log: None,
+        }
+    }
+}
+
+/// Why runs could not be opened.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum OpenError {
+    /// The URL names no store that this library has.
+    #[error("{0}")]
+    Url(String),
+    /// An option is out of its range.
+    #[error("{0}")]
+    Option(&'static str),
+    /// The store cannot be opened.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+impl Runs {
+    /// Opens runs: `memory:` for runs that end with the process, `sqlite:path` for a file, which is made where there is none.
+    /// What is overdue is ended before this returns.
+    ///
+    /// # Errors
+    /// See [`OpenError`].
+    pub fn open(url: &str, options: RunsOptions) -> Result<Runs, OpenError> {
+        let store: Box<dyn Store> = match url.split_once(':') {
+            Some(("memory", "")) => Box::new(MemoryStore::new(system_clock())),
+            Some(("memory", _)) => return Err(OpenError::Url("expected \"memory:\" and nothing behind it".into())),
+            Some(("sqlite", "")) => {
+                return Err(OpenError::Url("expected a path behind \"sqlite:\", as in \"sqlite:runs.db\"".into()));
+            }
+            Some(("sqlite", path)) => open_sqlite(PathBuf::from(path))?,
+            _ => return Err(OpenError::Url(format!("expected a URL \"memory:\" or \"sqlite:path\", found {url:?}"))),
+        };
+        Runs::over(store, options)
+    }
+
+    /// Opens runs over a store.
+    ///
+    /// # Errors
+    /// See [`OpenError`].
+    pub fn over(store: Box<dyn Store>, options: RunsOptions) -> Result<Runs, OpenError> {
+        let RunsOptions { lease, max_attempts, key_ttl, require_principal, sensitive_names, access, log } = options;
+        let lease_ms = lease_ms(lease).map_err(|_| OpenError::Option("lease: expected 1 ms to 24 hours"))?;
+        let core = Arc::new(Core {
+            store,
+            rules: Rules { max_takeovers: max_attempts, key_ttl_ms: millis(key_ttl), access },
+            sensitive: sensitive_names,
+            require_principal,
+            lease_ms,
+            waits: Waits::default(),
+            timers: Timers::new(),
+            log,
+            timekeeper: Mutex::new(None),
+        });
+        let runs = Runs { handle: Arc::new(Handle { core: core.clone() }) };
+        if let Err(refusal) = core.run_timers(0).wait() {
+            return Err(StoreError::Unavailable(refusal.message.into_owned()).into());
+        }
+        let shared = Arc::downgrade(&core);
+        core.store.watch(Arc::new(move || {
+            if let Some(core) = shared.upgrade() {
+                core.waits.ring_all(&core);
+            }
+        }));
+        let shared = core.clone();
+        let timekeeper = std::thread::Builder::new().name("agenthost-timer".into()).spawn(move || keep_time(&shared));
+        let timekeeper = timekeeper.map_err(|error| StoreError::Unavailable(error.to_string()))?;
+        *core.timekeeper.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = Some(timekeeper);
+        Ok(runs)
+    }
+}
+
+#[cfg(feature = "sqlite")]
+fn open_sqlite(path: PathBuf) -> Result<Box<dyn Store>, OpenError> {
+    Ok(Box::new(crate::store::SqliteStore::open(&path, system_clock())?))
+}
+
+#[cfg(not(feature = "sqlite"))]
+fn open_sqlite(_path: PathBuf) -> Result<Box<dyn Store>, OpenError> {
+    Err(OpenError::Url("this build has no SQLite: the feature \"sqlite\" is off".into()))
+}

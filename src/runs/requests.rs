@@ -1,0 +1,155 @@
+//! From the typed requests of clients to commands and reads: what durable runs ask of them beyond the contract, and the
+//! fingerprint.
+
+use std::sync::Arc;
+
+use super::command::{Command, NewRun, Reply, Retry, Target};
+use super::core::Core;
+use super::fingerprint::{Fingerprint, Repeated};
+use super::later::Later;
+use super::names::{check_metadata, check_name, check_optional_name, check_principal};
+use super::read;
+use super::refuse::{self, Refusal};
+use super::views;
+use crate::protocol::Path;
+use crate::service::{Answer, Call, CreateRun, Request, RunSubmission};
+use crate::store::KeyScope;
+
+type Answered = Later<Result<Answer<'static>, Refusal>>;
+
+impl Core {
+    /// Serves a client's call: checks it on this thread, has it done by the store, and gives the answer later.
+    pub(crate) fn serve(self: &Arc<Core>, call: &Call<'_>, request: &Request<'_>) -> Answered {
+        match self.admit(call, request) {
+            Ok(principal) => self.dispatch(call, request, principal).unwrap_or_else(|refusal| Later::given(Err(refusal))),
+            Err(refusal) => Later::given(Err(refusal)),
+        }
+    }
+
+    /// Refuses what no store should see; else says who calls (empty: nobody).
+    fn admit(&self, call: &Call<'_>, request: &Request<'_>) -> Result<String, Refusal> {
+        let principal = call.principal.as_deref().unwrap_or_default();
+        if principal.is_empty() && self.require_principal {
+            return Err(refuse::unauthorized("these runs require an authenticated principal"));
+        }
+        check_principal(principal)?;
+        let body = Path::ROOT.member("body");
+        request.check(body, &self.sensitive).map_err(|violation| refuse::invalid(&violation))?;
+        let context = body.member("context");
+        let run_id_place = if let Request::CreateRun(_) = request { context.member("runId") } else { body.member("runId") };
+        check_name(run_id_place, request.run_id())?;
+        if request.operation().mutates() {
+            check_name(Path::ROOT.member("idempotencyKey"), &call.idempotency_key)?;
+        }
+        match request {
+            Request::CreateRun(request) => {
+                check_optional_name(context.member("agentId"), &request.context.agent_id)?;
+                check_metadata(body.member("metadata"), &request.metadata, &self.sensitive)?;
+            }
+            Request::ResolveApproval(request) => {
+                check_name(body.member("approvalId"), &request.approval_id)?;
+                check_metadata(body.member("metadata"), &request.metadata, &self.sensitive)?;
+            }
+            Request::ResumeRun(request) => check_name(body.member("approvalId"), &request.approval_id)?,
+            Request::GetRun(_) | Request::CancelRun(_) | Request::ListEvents(_) => {}
+        }
+        Ok(principal.to_owned())
+    }
+
+    fn dispatch(self: &Arc<Core>, call: &Call<'_>, request: &Request<'_>, principal: String) -> Result<Answered, Refusal> {
+        let run_id = request.run_id().to_owned();
+        match request {
+            Request::GetRun(_) => {
+                let rules = self.rules.clone();
+                Ok(self.read(move |reader| read::run(reader, &rules, &principal, &run_id)).map(|found| found.map(Answer::Run)))
+            }
+            Request::ListEvents(request) => {
+                let (after, limit) = (request.after_sequence, request.limit);
+                let rules = self.rules.clone();
+                let page = self.read(move |reader| read::page(reader, &rules, &principal, &run_id, after, limit));
+                Ok(page.map(|found| found.map(|(page, _)| Answer::Page(page))))
+            }
+            _ => {
+                let command = command(call, request, principal)?;
+                Ok(self.write(command).map(move |reply| match reply? {
+                    Reply::Submission { revision, status } => {
+                        Ok(Answer::Submission(RunSubmission { run_id: run_id.into(), revision, status }))
+                    }
+                    _ => Err(refuse::internal("a client's command came to something else")),
+                }))
+            }
+        }
+    }
+}
+
+/// The command of a mutation.
+fn command(call: &Call<'_>, request: &Request<'_>, principal: String) -> Result<Command, Refusal> {
+    let mut fingerprint = Fingerprint::of(request.operation().name());
+    let retry = |fingerprint: &Fingerprint| Retry {
+        scope: KeyScope::new(principal, request.operation(), &*call.idempotency_key),
+        fingerprint: fingerprint.digest(),
+    };
+    let target = |run_id: &str, expected_revision| Target { run_id: run_id.to_owned(), expected_revision };
+    let body = Path::ROOT.member("body");
+    Ok(match request {
+        Request::CreateRun(request) => {
+            let path = body.member("input");
+            fingerprint
+                .context(&request.context)
+                .metadata(&request.metadata)
+                .json(&request.input, path, Repeated::Refused)
+                .map_err(|violation| refuse::invalid(&violation))?;
+            Command::Create { retry: retry(&fingerprint), run: new_run(request) }
+        }
+        Request::CancelRun(request) => {
+            fingerprint.string(&request.run_id).unsigned(request.expected_revision).string(&request.reason);
+            let target = target(&request.run_id, request.expected_revision);
+            Command::Cancel { retry: retry(&fingerprint), target, reason: request.reason.to_string() }
+        }
+        Request::ResolveApproval(request) => {
+            fingerprint
+                .string(&request.run_id)
+                .unsigned(request.expected_revision)
+                .string(&request.approval_id)
+                .string(request.resolution.name())
+                .string(&request.reason)
+                .metadata(&request.metadata);
+            Command::Resolve {
+                retry: retry(&fingerprint),
+                target: target(&request.run_id, request.expected_revision),
+                approval_id: request.approval_id.to_string(),
+                resolution: request.resolution,
+                reason: request.reason.to_string(),
+                metadata: views::pairs(&request.metadata),
+            }
+        }
+        Request::ResumeRun(request) => {
+            let mut input = Fingerprint::of("input");
+            for fingerprint in [&mut input, &mut fingerprint] {
+                fingerprint
+                    .json(&request.input, body.member("input"), Repeated::Refused)
+                    .map_err(|violation| refuse::invalid(&violation))?;
+            }
+            fingerprint.string(&request.run_id).unsigned(request.expected_revision).string(&request.approval_id);
+            Command::Resume {
+                retry: retry(&fingerprint),
+                target: target(&request.run_id, request.expected_revision),
+                approval_id: request.approval_id.to_string(),
+                input: request.input.as_str().to_owned(),
+                input_fingerprint: input.digest(),
+            }
+        }
+        Request::GetRun(_) | Request::ListEvents(_) => return Err(refuse::internal("a read is no command")),
+    })
+}
+
+fn new_run(request: &CreateRun<'_>) -> NewRun {
+    NewRun {
+        run_id: request.context.run_id.to_string(),
+        agent_id: request.context.agent_id.to_string(),
+        deadline: request.context.deadline_unix_ms,
+        context: views::context_text(&request.context),
+        input: request.input.as_str().to_owned(),
+        metadata: views::metadata_text(&request.metadata),
+    }
+}

@@ -1,0 +1,105 @@
+//! Between rows and what the contract shows: texts that are stored, and views that are read back out of them.
+
+use std::borrow::Cow;
+
+use crate::protocol::json::{Found, Reader, Writer, slot};
+use crate::protocol::{ExecutionContext, FreeJson, Metadata, Path};
+use crate::service::{ApprovalView, Event, RunView};
+use crate::store::{self, BodyKind, EventRow, RunKey, RunRow, StoreError, Stored};
+
+/// What a writer writes, as text.
+fn text(write: impl FnOnce(&mut Writer)) -> String {
+    let mut out = Writer::with_capacity(256);
+    write(&mut out);
+    String::from_utf8(out.into_bytes()).unwrap_or_default()
+}
+
+pub(crate) fn context_text(context: &ExecutionContext<'_>) -> String {
+    text(|out| context.write(out, |_| true))
+}
+
+pub(crate) fn metadata_text(metadata: &Metadata<'_>) -> String {
+    text(|out| out.metadata(metadata, |_| true))
+}
+
+pub(crate) fn approval_text(approval: &ApprovalView<'_>) -> String {
+    text(|out| approval.write(out, |_| true))
+}
+
+/// The pairs of metadata, owned.
+pub(crate) fn pairs(metadata: &Metadata<'_>) -> Vec<(String, String)> {
+    metadata.iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect()
+}
+
+/// Reads a text that was stored. It was checked when it came; that it cannot be read means that the store is damaged.
+fn stored<T>(kind: &str, text: &str, read: impl for<'a> FnOnce(&mut Reader<'a>) -> Found<T>) -> Stored<T> {
+    let mut reader = Reader::new(text);
+    match read(&mut reader) {
+        Ok(Ok(value)) => Ok(value),
+        Ok(Err(violation)) => Err(StoreError::Broken(format!("{kind}: {violation}"))),
+        Err(malformed) => Err(StoreError::Broken(format!("{kind}: {}", malformed.violation(Path::ROOT)))),
+    }
+}
+
+fn owned<'a, T, U>(found: Found<T>, own: impl FnOnce(T) -> U) -> Found<U> {
+    Ok(found?.map(own))
+}
+
+pub(crate) fn context_of(text: &str) -> Stored<ExecutionContext<'static>> {
+    stored("context", text, |reader| owned(ExecutionContext::read(reader, Path::ROOT), ExecutionContext::into_owned))
+}
+
+pub(crate) fn metadata_of(text: &str) -> Stored<Metadata<'static>> {
+    stored("metadata", text, |reader| owned(slot::metadata(reader, Path::ROOT), Metadata::into_owned))
+}
+
+pub(crate) fn approval_of(text: &str) -> Stored<ApprovalView<'static>> {
+    stored("approval", text, |reader| owned(ApprovalView::read(reader, Path::ROOT), ApprovalView::into_owned))
+}
+
+pub(crate) fn json_of(kind: &str, text: String) -> Stored<FreeJson<'static>> {
+    FreeJson::new(Cow::Owned(text)).map_err(|violation| StoreError::Broken(format!("{kind}: {violation}")))
+}
+
+/// A text that every run has.
+pub(crate) fn required(bodies: &mut dyn store::Reader, run: RunKey, kind: BodyKind) -> Stored<String> {
+    bodies.body(run, kind)?.ok_or_else(|| StoreError::Broken(format!("run {run} has no {kind:?}")))
+}
+
+/// The view of a run.
+pub(crate) fn run_view(row: RunRow, bodies: &mut dyn store::Reader) -> Stored<RunView<'static>> {
+    let id = row.id;
+    let approval = if row.approval.is_some() { bodies.body(id, BodyKind::Approval)? } else { None };
+    let ended = row.status.is_terminal();
+    let result = if ended { bodies.body(id, BodyKind::Result)? } else { None };
+    let error = if ended { bodies.body(id, BodyKind::Error)? } else { None };
+    Ok(RunView {
+        revision: row.revision,
+        status: row.status,
+        context: context_of(&required(bodies, id, BodyKind::Context)?)?,
+        created_at_unix_ms: row.created_at,
+        updated_at_unix_ms: row.updated_at,
+        completed_at_unix_ms: row.completed_at,
+        approval: approval.map(|text| approval_of(&text)).transpose()?,
+        result: result.map_or(Ok(FreeJson::NULL), |text| json_of("result", text))?,
+        error: error.unwrap_or_default().into(),
+        metadata: metadata_of(&required(bodies, id, BodyKind::Metadata)?)?,
+        run_id: row.run_id.into(),
+    })
+}
+
+/// The event of a row.
+pub(crate) fn event(run_id: &str, row: EventRow) -> Stored<Event<'static>> {
+    let data = FreeJson::new(Cow::Owned(row.data)).map_err(|violation| StoreError::Broken(format!("event: {violation}")))?;
+    Ok(Event {
+        run_id: Cow::Owned(run_id.to_owned()),
+        sequence: row.sequence,
+        event_type: row.event_type.into(),
+        status: row.status,
+        step_id: row.step_id.into(),
+        tool_call_id: row.tool_call_id.into(),
+        timestamp_unix_ms: row.at,
+        data,
+        metadata: if row.metadata == "{}" { Metadata::new() } else { metadata_of(&row.metadata)? },
+    })
+}
