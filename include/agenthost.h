@@ -1123,8 +1123,7 @@ agenthost_status agenthost_reply_on_abandoned(struct agenthost_reply *deferred,
  * Makes a host. `options` may be NULL: every default.
  *
  * Takes `service->user_data` and `options->log_data` over whatever it returns: on failure both destroys have run before it
- * returns. (Except with `service` or `host` NULL, or a `struct_size` of either below the first release's, where there is
- * nothing to read: nothing is taken over.) `why` may be NULL; on failure it gets a text that says which member, and what was
+ * returns. (Except of a struct that is NULL or whose `struct_size` is below the first release's: there is nothing to read.) `why` may be NULL; on failure it gets a text that says which member, and what was
  * expected. `*host` is yours: one count.
  */
 agenthost_status agenthost_host_new(const struct agenthost_service *service,

@@ -140,8 +140,7 @@ pub(super) fn reason(unread: Unread) -> (agenthost_status, String) {
 /// Makes a host. `options` may be NULL: every default.
 ///
 /// Takes `service->user_data` and `options->log_data` over whatever it returns: on failure both destroys have run before it
-/// returns. (Except with `service` or `host` NULL, or a `struct_size` of either below the first release's, where there is
-/// nothing to read: nothing is taken over.) `why` may be NULL; on failure it gets a text that says which member, and what was
+/// returns. (Except of a struct that is NULL or whose `struct_size` is below the first release's: there is nothing to read.) `why` may be NULL; on failure it gets a text that says which member, and what was
 /// expected. `*host` is yours: one count.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn agenthost_host_new(
@@ -156,63 +155,78 @@ pub unsafe extern "C" fn agenthost_host_new(
             explain(why, &text);
             Err(status)
         };
+        // What can be read is taken over first, so that it is ended whatever comes.
         // SAFETY: the caller keeps the header's rules.
+        let taken = unsafe { (take(service), if options.is_null() { Taken::All(no_options(), None) } else { take(options) }) };
+        let service = Service::of(&taken.0);
+        let log = log_of(&taken.1);
+        // SAFETY: as above.
         let Ok(place) = (unsafe { place(host) }) else {
             return fail((AGENTHOST_NULL_ARGUMENT, "host: expected a place for the host, found NULL".into()));
         };
-        // SAFETY: as above.
-        let (service, service_trouble) = match unsafe { take(service) } {
-            Taken::Nothing(status) => {
-                return fail((status, "service: expected a struct with its size in struct_size, found none".into()));
+        let (slots, options) = match taken {
+            (Taken::Nothing(status), _) => {
+                return fail((status, "service: expected a struct with its size in struct_size".into()));
             }
-            Taken::All(service, trouble) => (service, trouble),
-        };
-        // SAFETY: as above.
-        let taken = if options.is_null() { Taken::All(no_options(), None) } else { unsafe { take(options) } };
-        let (options, options_trouble) = match taken {
-            Taken::Nothing(status) => {
-                // The service was readable, so it is taken over; of the options there is nothing to take.
-                // SAFETY: it was just taken over, and nothing else uses it.
-                unsafe { destroy(service.destroy, service.user_data) };
-                return fail((
-                    status,
-                    "options: expected NULL or a struct with its size in struct_size, found another size".into(),
-                ));
+            (_, Taken::Nothing(status)) => {
+                return fail((status, "options: expected NULL or a struct with its size in struct_size".into()));
             }
-            Taken::All(options, trouble) => (options, trouble),
-        };
-        let log: Option<LogHook> = match options.log {
-            Some(log) => {
-                let log = Log { log, data: options.log_data, destroy: options.log_destroy };
-                Some(Box::new(move |level, message, fields| log.write(level, message, fields)))
+            (Taken::All(_, Some(status)), _) | (_, Taken::All(_, Some(status))) => {
+                return fail((status, "struct_size: expected zeros behind what this library knows".into()));
             }
-            None => {
-                // SAFETY: it was just taken over, and no hook will use it.
-                unsafe { destroy(options.log_destroy, options.log_data) };
-                None
-            }
+            (Taken::All(slots, None), Taken::All(options, None)) => (slots, options),
         };
         // SAFETY: the caller keeps the header's rules.
-        let checked = match service_trouble.or(options_trouble) {
-            Some(status) => {
-                Err((status, "struct_size: expected a size that this library knows, or zeros behind what it knows".into()))
-            }
-            None => unsafe { check(&service, &options) },
-        };
+        let checked = unsafe { check(&slots, &options) };
         let dispatcher = match checked {
             Ok(dispatcher) => dispatcher,
-            Err(trouble) => {
-                // SAFETY: it was taken over, and no slot will use it.
-                unsafe { destroy(service.destroy, service.user_data) };
-                drop(log);
-                return fail(trouble);
-            }
+            Err(trouble) => return fail(trouble),
         };
         let default_timeout = milliseconds(options.default_timeout_ms);
-        let made = Host::deferring(Box::new(Slots(service)), HostOptions { dispatcher, default_timeout, log });
+        let made = Host::deferring(Box::new(service.keep(slots)), HostOptions { dispatcher, default_timeout, log });
         *place = into_raw(made);
         Ok(())
     })
+}
+
+/// The service's data until a host has it: whatever comes in between ends it.
+struct Service {
+    destroy: agenthost_destroy,
+    data: *mut c_void,
+}
+
+impl Service {
+    fn of(taken: &Taken<agenthost_service>) -> Service {
+        match taken {
+            Taken::All(service, _) => Service { destroy: service.destroy, data: service.user_data },
+            Taken::Nothing(_) => Service { destroy: None, data: std::ptr::null_mut() },
+        }
+    }
+
+    /// The host's from now on.
+    fn keep(mut self, service: agenthost_service) -> Slots {
+        self.destroy = None;
+        Slots(service)
+    }
+}
+
+impl Drop for Service {
+    fn drop(&mut self) {
+        // SAFETY: it was taken over, and no slot will use it.
+        unsafe { destroy(self.destroy, self.data) };
+    }
+}
+
+/// The log hook of the options. One that is not there ends its data at once.
+fn log_of(taken: &Taken<agenthost_host_options>) -> Option<LogHook> {
+    let Taken::All(options, _) = taken else { return None };
+    let Some(log) = options.log else {
+        // SAFETY: it was taken over, and no hook will use it.
+        unsafe { destroy(options.log_destroy, options.log_data) };
+        return None;
+    };
+    let log = Log { log, data: options.log_data, destroy: options.log_destroy };
+    Some(Box::new(move |level, message, fields| log.write(level, message, fields)))
 }
 
 /// A struct that is taken over as far as it can be read, so that what it owns is ended whatever comes.
@@ -322,7 +336,9 @@ pub(super) unsafe fn host<'a>(host: *const agenthost_host) -> Done<&'a Host> {
 pub unsafe extern "C" fn agenthost_host_retain(host: *mut agenthost_host) -> agenthost_status {
     entry(|| {
         // SAFETY: the caller holds a count.
-        unsafe { borrowed(host.cast_const()) }?;
+        if unsafe { self::host(host) }?.is_forked() {
+            return Err(AGENTHOST_FORKED);
+        }
         // SAFETY: `into_raw` has made the pointer, and it is alive.
         unsafe { Arc::increment_strong_count(host.cast_const()) };
         Ok(())

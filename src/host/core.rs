@@ -9,6 +9,7 @@ use slab::Slab;
 use super::activity::{Activity, Running};
 use super::call::CallShared;
 use super::log::{Log, LogHook, LogLevel};
+use super::open::NoService;
 use super::{DeferringService, fork};
 use crate::dispatch::{Dispatcher, Unanswered};
 
@@ -112,5 +113,15 @@ impl Drop for Callback<'_> {
     fn drop(&mut self) {
         drop(self.running.take());
         self.core.activity.destroy_if_orphaned(|| self.core.is_idle(), || self.core.destroy());
+    }
+}
+
+/// In a forked child nothing ends: what belongs to the parent is only forgotten.
+impl Drop for Core {
+    fn drop(&mut self) {
+        if self.is_forked() {
+            std::mem::forget(std::mem::replace(&mut self.service, Box::new(NoService)));
+            self.log.forget();
+        }
     }
 }

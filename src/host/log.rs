@@ -38,6 +38,11 @@ impl Log {
         }
     }
 
+    /// Forgets the hook without ending it.
+    pub(super) fn forget(&mut self) {
+        std::mem::forget(self.hook.get_mut().unwrap_or_else(PoisonError::into_inner).take());
+    }
+
     /// Lets go of the hook: it is not called any more.
     pub(super) fn end(&self) {
         let hook = self.hook.write().unwrap_or_else(PoisonError::into_inner).take();

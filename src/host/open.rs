@@ -158,6 +158,7 @@ impl OpenCall {
 impl Drop for OpenCall {
     fn drop(&mut self) {
         if self.call.core.is_forked() {
+            std::mem::forget(self.hook.take());
             return;
         }
         if self.hook.is_some() {
@@ -168,7 +169,7 @@ impl Drop for OpenCall {
 }
 
 /// Stands where a service would.
-struct NoService;
+pub(super) struct NoService;
 
 impl DeferringService for NoService {
     fn serve(&self, _: &Call<'_>, _: Request<'_>, _: &mut Reply<'_>) {}

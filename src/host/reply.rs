@@ -239,6 +239,7 @@ impl Drop for DeferredReply {
     fn drop(&mut self) {
         // In a forked child nobody waits, and a lock may be held by a thread that does not exist.
         if self.is_forked() {
+            std::mem::forget(self.hook.take());
             return;
         }
         if self.hook.is_some() {
