@@ -22,6 +22,7 @@ pub enum Opened<'m> {
 
 /// A call that is in flight until it is completed or dropped. It does not borrow from the message; any thread may complete it.
 pub struct OpenCall {
+    operation: Operation,
     call: Arc<CallShared>,
     hook: Option<AbandonedHook>,
 }
@@ -50,16 +51,22 @@ impl Host {
         let DecodedCall { call: about, request, expected } = decoded;
         let Some(callback) = core.enter() else { return Ok(Opened::Answered(expected.unanswered(Unanswered::Closed))) };
         let call = CallShared::new(core.clone(), None);
+        let operation = expected.operation();
         call.keep(expected.into_owned());
         call.register();
         call.state.defer();
         call.slot_returned(None, &callback);
         drop(callback);
-        Ok(Opened::Call(about, request, OpenCall { call, hook: None }))
+        Ok(Opened::Call(about, request, OpenCall { operation, call, hook: None }))
     }
 }
 
 impl OpenCall {
+    /// The operation that is to be answered.
+    pub fn operation(&self) -> Operation {
+        self.operation
+    }
+
     /// Marks this thread as one that runs the service, until the mark is dropped.
     pub fn serving(&self) -> Serving<'_> {
         Serving { _callback: self.call.core.enter_late() }

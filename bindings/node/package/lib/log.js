@@ -1,0 +1,45 @@
+'use strict';
+// Where a host tells its operator what it may not tell callers.
+
+const WARNING = 'AgenthostWarning';
+
+/** Gives a record to the hook. What the hook throws becomes a warning of the process and nothing else. */
+function emit(onLog, record) {
+  try {
+    const outcome = onLog(record);
+    if (typeof outcome?.then === 'function') Promise.resolve(outcome).catch(warnOfHook);
+  } catch (error) {
+    warnOfHook(error);
+  }
+}
+
+function warnOfHook(error) {
+  process.emitWarning(`the onLog hook failed: ${show(error)}`, WARNING);
+}
+
+/** The default: warnings of the process, with the cause's stack where there is one. */
+function toProcessWarning({ message, fields, cause }) {
+  const told = Object.entries(fields).map(([name, value]) => `${name}: ${value}`);
+  process.emitWarning(message, { type: WARNING, detail: [...told, stackOf(cause)].filter(Boolean).join('\n') });
+}
+
+function stackOf(cause) {
+  try {
+    return typeof cause?.stack === 'string' ? cause.stack : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Anything that can be thrown, as text. Never throws. */
+function show(thrown) {
+  try {
+    if (thrown === undefined) return 'nothing (undefined)';
+    const shown = String(thrown);
+    return shown.isWellFormed() ? shown : shown.toWellFormed();
+  } catch {
+    return 'a value that cannot be shown';
+  }
+}
+
+module.exports = { emit, show, toProcessWarning };

@@ -1,0 +1,282 @@
+//! Hosts: the two halves of a dispatch, between which JavaScript runs the service.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use agenthost::dispatch::{Dispatcher, Unanswered};
+use agenthost::host::{Host, HostOptions, LogLevel, OpenCall, Opened};
+use agenthost::protocol::{ErrorCode, FreeJson, HostError, Metadata, SensitiveNames};
+use agenthost::service::{Answer, Call, Request};
+use napi::bindgen_prelude::{Either, Env, Error, Result, Status};
+use napi_derive::napi;
+use slab::Slab;
+
+use crate::registry::Registry;
+
+/// A log record: level, message, fields.
+type Record = (&'static str, String, Vec<(String, String)>);
+
+/// A response; with records, when the host has something to tell its log, as JSON behind it.
+type Settled = Either<String, Vec<String>>;
+
+/// One host of this thread.
+struct NodeHost {
+    host: Host,
+    /// The calls that JavaScript serves, by the numbers that it knows them by.
+    calls: RefCell<Slab<OpenCall>>,
+    /// What the core has told the log since JavaScript was last given it.
+    records: Arc<Mutex<Vec<Record>>>,
+    /// The environment that made it.
+    environment: usize,
+}
+
+thread_local! {
+    static HOSTS: Registry<NodeHost> = const { Registry::new("host") };
+    /// The environments whose end this thread is told about.
+    static WATCHED: RefCell<Vec<usize>> = const { RefCell::new(Vec::new()) };
+}
+
+fn host(number: u32) -> Result<Rc<NodeHost>> {
+    HOSTS.with(|hosts| hosts.get(number))
+}
+
+fn invalid(reason: impl ToString) -> Error {
+    Error::new(Status::InvalidArg, reason.to_string())
+}
+
+/// Makes a host whose service JavaScript runs. When the environment ends, each of its waiting calls is answered `unavailable`.
+#[napi(catch_unwind)]
+pub(crate) fn create_host(
+    env: Env,
+    max_message_bytes: f64,
+    sensitive_names: Vec<String>,
+    require_principal: bool,
+) -> Result<u32> {
+    let sensitive_names = SensitiveNames::with(sensitive_names).map_err(invalid)?;
+    let dispatcher = Dispatcher { max_message_bytes: max_message_bytes as usize, sensitive_names, require_principal };
+    let records = Arc::new(Mutex::new(Vec::new()));
+    let log = {
+        let records = records.clone();
+        Box::new(move |level, message: &str, fields: &[(&str, &str)]| {
+            let fields = fields.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
+            records.lock().unwrap_or_else(PoisonError::into_inner).push((level_name(level), message.to_owned(), fields));
+        })
+    };
+    let host = Host::without_service(HostOptions { dispatcher, default_timeout: None, log: Some(log) });
+    let environment = env.raw() as usize;
+    watch(env, environment)?;
+    Ok(HOSTS.with(|hosts| hosts.add(NodeHost { host, calls: RefCell::default(), records, environment })))
+}
+
+/// Closes the hosts of an environment when it ends.
+fn watch(env: Env, environment: usize) -> Result<()> {
+    WATCHED.with(|watched| {
+        if watched.borrow().contains(&environment) {
+            return Ok(());
+        }
+        env.add_env_cleanup_hook(environment, |environment| {
+            WATCHED.with(|watched| watched.borrow_mut().retain(|other| *other != environment));
+            for host in HOSTS.with(|hosts| hosts.all(|host| host.environment == environment)) {
+                // No callback is on this thread's stack, and no other thread knows the host: it closes at once.
+                let _ = host.host.close(Some(Duration::ZERO));
+                let calls = std::mem::take(&mut *host.calls.borrow_mut());
+                drop(calls);
+            }
+        })?;
+        watched.borrow_mut().push(environment);
+        Ok(())
+    })
+}
+
+fn level_name(level: LogLevel) -> &'static str {
+    match level {
+        LogLevel::Error => "error",
+        LogLevel::Warn => "warn",
+        LogLevel::Info => "info",
+        LogLevel::Debug => "debug",
+    }
+}
+
+/// Lets go of a host that JavaScript has lost.
+#[napi(catch_unwind)]
+pub(crate) fn release_host(number: u32) {
+    drop(HOSTS.with(|hosts| hosts.remove(number)));
+}
+
+/// The first half of a dispatch. A string that begins with `{` is the response. One that begins with `[` is a call:
+/// `[number, operation, requestId, idempotencyKey, metadata, request]`; where the request has an input, it is the first of two
+/// strings, and the input the second.
+#[napi(catch_unwind)]
+pub(crate) fn open(number: u32, message: &[u8], principal: Option<String>) -> Result<Settled> {
+    host(number)?.open(message, principal)
+}
+
+/// Like `open`, with a message as a string.
+#[napi(catch_unwind)]
+pub(crate) fn open_text(number: u32, message: String, principal: Option<String>) -> Result<Settled> {
+    host(number)?.open(message.as_bytes(), principal)
+}
+
+/// The second half: the result as JSON text. `free[0]` is a run's `result`, `free[i]` the `data` of event `i`, where the
+/// service gave them as text.
+#[napi(catch_unwind)]
+pub(crate) fn complete(number: u32, call: u32, body: String, free: Option<Vec<Option<String>>>) -> Result<Settled> {
+    host(number)?.settle(call, |open| match free {
+        None => open.complete_json(&body),
+        Some(free) => complete_with(open, &body, &free),
+    })
+}
+
+fn complete_with(open: OpenCall, body: &str, free: &[Option<String>]) -> Vec<u8> {
+    let mut answer = match Answer::from_json(open.operation(), body) {
+        Ok(answer) => answer,
+        Err(violation) => return open.complete_broken(violation),
+    };
+    for (index, text) in free.iter().enumerate() {
+        let Some(text) = text else { continue };
+        let (place, member) = match &mut answer {
+            Answer::Run(run) => (Some(&mut run.result), "resultJson".to_owned()),
+            Answer::Page(page) => (page.events.get_mut(index).map(|event| &mut event.data), format!("events.{index}.dataJson")),
+            Answer::Submission(_) => (None, String::new()),
+        };
+        match (place, FreeJson::new(text.as_str())) {
+            (Some(place), Ok(value)) => *place = value,
+            (None, _) => {}
+            (_, Err(violation)) => {
+                let rule = format!("{member}: {}", violation.expected());
+                return open.fail("the answer breaks a rule of the contract", &[("rule", &rule)]);
+            }
+        }
+    }
+    open.complete(Ok(answer))
+}
+
+/// The second half when the service answers with an error of a known code. `metadata` is names and values in turn.
+#[napi(catch_unwind)]
+pub(crate) fn complete_error(
+    number: u32,
+    call: u32,
+    code: String,
+    message: String,
+    retryable: bool,
+    details: Option<String>,
+    metadata: Vec<String>,
+) -> Result<Settled> {
+    host(number)?.settle(call, |open| {
+        let Some(code) = ErrorCode::from_name(&code) else {
+            return open.fail("the service answered with an error of an unknown code", &[]);
+        };
+        let details = match details.as_deref().map(FreeJson::new) {
+            None => FreeJson::EMPTY_OBJECT,
+            Some(Ok(details)) => details,
+            Some(Err(violation)) => {
+                let rule = format!("error.details: {}", violation.expected());
+                return open.fail("the answer breaks a rule of the contract", &[("rule", &rule)]);
+            }
+        };
+        let error = HostError::new(code, message).with_retryable(retryable).with_details(details);
+        open.complete(Err(error.with_metadata(pairs(metadata))))
+    })
+}
+
+/// Metadata from names and values in turn.
+pub(crate) fn pairs(flat: Vec<String>) -> Metadata<'static> {
+    let mut flat = flat.into_iter();
+    std::iter::from_fn(|| Some((flat.next()?, flat.next()?))).collect()
+}
+
+/// The second half when the service failed: `internal` out, the cause to the log.
+#[napi(catch_unwind)]
+pub(crate) fn fail(number: u32, call: u32, cause: String) -> Result<Settled> {
+    host(number)?.settle(call, |open| open.fail(&cause, &[]))
+}
+
+/// The second half when nobody waits for the service any more; after `close_host` the answer of the closed host.
+#[napi(catch_unwind)]
+pub(crate) fn give_up(number: u32, call: u32, timed_out: bool) -> Result<Settled> {
+    let why = if timed_out { Unanswered::Timeout } else { Unanswered::Cancelled };
+    host(number)?.settle(call, |open| open.give_up(why))
+}
+
+/// Refuses new calls from here on.
+#[napi(catch_unwind)]
+pub(crate) fn refuse_calls(number: u32) -> Result<()> {
+    host(number)?.host.drain(Some(Duration::ZERO)).map(drop).map_err(invalid)
+}
+
+/// Closes a host: the calls that still wait are answered, JavaScript collects the responses by `give_up`. The records, as JSON.
+#[napi(catch_unwind)]
+pub(crate) fn close_host(number: u32) -> Result<String> {
+    let host = host(number)?;
+    host.host.close(Some(Duration::ZERO)).map_err(invalid)?;
+    Ok(host.take_records().unwrap_or_else(|| "[]".to_owned()))
+}
+
+/// Whether the host keeps a name out of metadata.
+#[napi(catch_unwind)]
+pub(crate) fn is_sensitive_for(number: u32, name: String) -> Result<bool> {
+    Ok(host(number)?.host.is_sensitive_name(&name))
+}
+
+impl NodeHost {
+    fn open(&self, message: &[u8], principal: Option<String>) -> Result<Settled> {
+        match self.host.open(message, principal.map(Into::into)).map_err(invalid)? {
+            Opened::Answered(response) => Ok(Either::A(text(response))),
+            Opened::Call(call, request, open) => {
+                let number = self.calls.borrow_mut().insert(open);
+                Ok(describe(number, &call, request))
+            }
+        }
+    }
+
+    fn settle(&self, call: u32, settle: impl FnOnce(OpenCall) -> Vec<u8>) -> Result<Settled> {
+        let open = self.calls.borrow_mut().try_remove(call as usize);
+        let open = open.ok_or_else(|| invalid(format!("there is no call {call}")))?;
+        let response = text(settle(open));
+        Ok(match self.take_records() {
+            None => Either::A(response),
+            Some(records) => Either::B(vec![response, records]),
+        })
+    }
+
+    fn take_records(&self) -> Option<String> {
+        let records = std::mem::take(&mut *self.records.lock().unwrap_or_else(PoisonError::into_inner));
+        if records.is_empty() { None } else { Some(serde_json::to_string(&records).unwrap_or_else(|_| "[]".to_owned())) }
+    }
+}
+
+/// A call as JSON text, its input apart.
+fn describe(number: usize, call: &Call<'_>, mut request: Request<'_>) -> Settled {
+    let input = match &mut request {
+        Request::CreateRun(request) => Some(std::mem::replace(&mut request.input, FreeJson::NULL)),
+        Request::ResumeRun(request) => Some(std::mem::replace(&mut request.input, FreeJson::NULL)),
+        _ => None,
+    };
+    let text = format!(
+        "[{number},\"{}\",{},{},{},{}]",
+        call.operation.name(),
+        serde_json::Value::from(&*call.request_id),
+        serde_json::Value::from(&*call.idempotency_key),
+        metadata_json(&call.metadata),
+        request.to_json()
+    );
+    match input {
+        None => Either::A(text),
+        Some(input) => Either::B(vec![text, input.as_str().to_owned()]),
+    }
+}
+
+fn metadata_json(metadata: &Metadata<'_>) -> String {
+    let members: Vec<String> = metadata
+        .iter()
+        .map(|(name, value)| format!("{}:{}", serde_json::Value::from(name), serde_json::Value::from(value)))
+        .collect();
+    format!("{{{}}}", members.join(","))
+}
+
+/// What the core writes is UTF-8.
+fn text(response: Vec<u8>) -> String {
+    String::from_utf8(response).unwrap_or_default()
+}

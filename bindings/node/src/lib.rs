@@ -1,0 +1,11 @@
+//! The native half of the npm package `agenthost`: it carries values between JavaScript and the core, as strings, bytes and
+//! numbers. It knows no rule of the protocol and runs no service: `lib/host.js` does that between `open` and `complete`.
+//!
+//! Functions are free, not methods (a method call costs ten times as much), and catch panics (one that left a function would
+//! end the process). Hosts and prepared requests are named by numbers; what a number means is known to its thread alone, so
+//! worker threads share nothing. No function keeps a pointer into a JavaScript value.
+
+mod client;
+mod host;
+mod registry;
+mod response;
