@@ -1,0 +1,62 @@
+"""The Agent Host protocol: bring a service with six methods, dispatch JSON envelopes to it.
+
+    host = Host(MyService())
+    response = host.dispatch_json(request_bytes, principal="user-1")
+
+The log of everything that callers may not see is the logger ``agenthost``.
+"""
+
+try:
+    from . import _native
+except ImportError as _error:
+    if "interpreter" in str(_error):
+        raise ImportError("agenthost works in the main interpreter only, not in a subinterpreter") from _error
+    raise
+
+from ._dicts import (
+    ApprovalViewDict,
+    EventDict,
+    EventPageDict,
+    ExecutionContextDict,
+    RunSubmissionDict,
+    RunViewDict,
+)
+from ._errors import (
+    BadResponse,
+    Conflict,
+    Forbidden,
+    HostError,
+    Internal,
+    InvalidRequest,
+    NotFound,
+    Unauthorized,
+    Unavailable,
+    UnsupportedProtocolVersion,
+)
+from ._host import Host
+from ._native import (
+    DEFAULT_MAX_MESSAGE_BYTES,
+    SUPPORTED_VERSIONS,
+    ApprovalView,
+    Call,
+    CancelRun,
+    CreateRun,
+    Event,
+    EventPage,
+    ExecutionContext,
+    GetRun,
+    ListEvents,
+    PreparedRequest,
+    ResolveApproval,
+    Response,
+    ResumeRun,
+    RunSubmission,
+    RunView,
+    __version__,
+    decode_response,
+    encode_request,
+    is_sensitive_name,
+    negotiate_version,
+)
+from ._service import Service
+from ._words import ErrorCode, Operation, Resolution, RunStatus

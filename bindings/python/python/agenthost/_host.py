@@ -1,0 +1,464 @@
+"""The host: bytes in, bytes out, from any number of threads and tasks.
+
+The native half only takes messages apart and puts responses together. Everything that waits or runs a service's code is here,
+in Python, so that interrupts, cancellation, contextvars and tracebacks are Python's own.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import atexit
+import concurrent.futures
+import contextlib
+import inspect
+import sys
+import threading
+import time
+import weakref
+from collections.abc import Awaitable, Iterable
+from types import TracebackType
+from typing import TYPE_CHECKING, Any
+
+from ._home import HomeLoop
+from ._log import failed, logger
+from ._native import DEFAULT_MAX_MESSAGE_BYTES, NativeHost
+from ._service import Service, methods_of
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+    from ._native import Call, OpenCall
+
+__all__ = ["Host"]
+
+#: How often a thread that waits for a coroutine looks whether its loop still runs, in seconds.
+_LOOK = 0.25
+#: The longest pause between two looks at whether calls are still in flight, in seconds.
+_DRAIN_PAUSE = 0.05
+
+
+class Host:
+    """Takes messages, gives each to a service, and answers each once.
+
+    Any number of threads and tasks may dispatch at the same time. Close it when the work is done, or use it as a context
+    manager; at the exit of the interpreter all hosts are closed.
+
+    Args:
+        service: An object with the six methods of :class:`Service`, each ``def`` or ``async def``.
+        max_message_bytes: The most bytes that a message, and a response, may have; exactly as many are allowed.
+        sensitive_names: Names that are kept out of metadata, beside the contract's own. None of those can be removed.
+        require_principal: Whether a call without a principal is answered ``unauthorized``.
+        timeout: How many seconds a dispatch waits for an ``async def`` method when it is not told otherwise; for ever when None.
+        loop: The home loop: where ``async def`` methods run when they are dispatched synchronously. Left out it is the loop that
+            runs in this thread, and if there is none, a loop in a thread of the host's own, started when it is needed.
+
+    Raises:
+        TypeError: A method is missing, or an argument has another type.
+        ValueError: A sensitive name has no ASCII letter or digit; a limit or a time is not positive.
+    """
+
+    __slots__ = ("__weakref__", "_abandoned", "_home", "_methods", "_native", "_open", "_service", "_tasks", "_timeout", "_waiting")
+
+    def __init__(
+        self,
+        service: Service,
+        *,
+        max_message_bytes: int = DEFAULT_MAX_MESSAGE_BYTES,
+        sensitive_names: Iterable[str] = (),
+        require_principal: bool = False,
+        timeout: float | None = None,
+        loop: asyncio.AbstractEventLoop | None = None,
+    ) -> None:
+        self._methods = methods_of(service)
+        self._service = type(service).__name__
+        if isinstance(sensitive_names, str):
+            raise TypeError("sensitive_names: expected several names, found one string")
+        if isinstance(max_message_bytes, bool) or not isinstance(max_message_bytes, int):
+            raise TypeError(f"max_message_bytes: expected an integer, found {type(max_message_bytes).__name__}")
+        if max_message_bytes < 1:
+            raise ValueError("max_message_bytes: expected at least 1")
+        _check_timeout(timeout)
+        if loop is None:
+            with contextlib.suppress(RuntimeError):
+                loop = asyncio.get_running_loop()
+        self._native = NativeHost(max_message_bytes, list(sensitive_names), require_principal)
+        self._open = self._native.open
+        self._timeout = timeout
+        self._home = HomeLoop(loop)
+        self._abandoned = False
+        # Coroutines that are under way, and threads that wait for one.
+        self._tasks: dict[OpenCall, asyncio.Task[Any]] = {}
+        self._waiting: set[threading.Thread] = set()
+        weakref.finalize(self, self._home.stop).atexit = False
+        _hosts.add(self)
+
+    def dispatch_json(
+        self, data: bytes | bytearray | memoryview | str, *, principal: str | None = None, timeout: float | None = None
+    ) -> bytes:
+        """The response to a message.
+
+        ``def`` methods run on this thread. ``async def`` methods run on the host's home loop while this thread waits; Ctrl-C ends
+        the wait and cancels the coroutine.
+
+        Args:
+            data: The message. What can change while it is read is copied.
+            principal: Whom the transport authenticated; it reaches the service as ``call.principal``.
+            timeout: How many seconds to wait for an ``async def`` method; the host's when None. Then the answer is
+                ``unavailable`` and the coroutine is cancelled. A ``def`` method is never cut short.
+
+        Returns:
+            One response envelope. Failures of the protocol are responses too.
+
+        Raises:
+            TypeError: ``data`` is something else, a dict for example.
+            ValueError: ``principal`` is empty, or ``timeout`` is not positive.
+            RuntimeError: The method is ``async def`` and an event loop runs in this thread (await :meth:`dispatch_json_async`
+                instead), or the home loop does not run; or this process is a fork of the one that made the host.
+        """
+        opened = self._open(data, principal)
+        if isinstance(opened, bytes):
+            return opened
+        open_call, operation, call, request = opened
+        try:
+            result = self._methods[operation](call, request)
+            response = open_call.complete(result)
+        except BaseException as error:
+            response = failed(open_call, call, error)
+        if response is None:
+            return self._wait(open_call, call, result, timeout)
+        return response
+
+    async def dispatch_json_async(
+        self, data: bytes | bytearray | memoryview | str, *, principal: str | None = None, timeout: float | None = None
+    ) -> bytes:
+        """The response to a message, awaited.
+
+        ``async def`` methods run in the task that awaits; cancelling it cancels them. ``def`` methods run on the loop's thread and
+        block it meanwhile. Arguments, result and errors are those of :meth:`dispatch_json`.
+        """
+        opened = self._open(data, principal)
+        if isinstance(opened, bytes):
+            return opened
+        open_call, operation, call, request = opened
+        try:
+            result = self._methods[operation](call, request)
+            response = open_call.complete(result)
+        except BaseException as error:
+            response = failed(open_call, call, error)
+        if response is not None:
+            return response
+        seconds = self._seconds(open_call, result, timeout)
+        if seconds is None:
+            return await self._answer(open_call, call, result)
+        return await self._answer_within(open_call, call, result, seconds)
+
+    def is_sensitive_name(self, name: str) -> bool:
+        """Whether this host keeps ``name`` out of metadata."""
+        return self._native.is_sensitive_name(name)
+
+    def close(self, timeout: float | None = None) -> None:
+        """Refuses new calls, which are answered ``unavailable``, and waits for those in flight.
+
+        Args:
+            timeout: How many seconds to wait; for as long as it takes when None. What is in flight then is answered
+                ``unavailable``, and its coroutine cancelled.
+
+        Raises:
+            RuntimeError: Called from a method of the host's own service, or in the thread of a loop on which calls of the host are
+                waiting: use :meth:`aclose` there.
+
+        Closing twice is closing once. In a fork it only forgets: the calls are the parent's.
+        """
+        if self._native.is_forked():
+            return
+        self._refuse_inside()
+        self._refuse_blocking()
+        _check_timeout(timeout, zero=True)
+        until = _Deadline(timeout)
+        pause = 0.0005
+        while not self._native.drain() and not until.passed():
+            # A sleep is what Ctrl-C ends; the native wait would not be.
+            time.sleep(until.at_most(pause))
+            pause = min(pause * 2, _DRAIN_PAUSE)
+        self._abandon()
+        self._home.stop(join=5)
+
+    async def aclose(self, timeout: float | None = None) -> None:
+        """Like :meth:`close`, without blocking the event loop."""
+        if self._native.is_forked():
+            return
+        self._refuse_inside()
+        _check_timeout(timeout, zero=True)
+        until = _Deadline(timeout)
+        pause = 0.0005
+        while not self._native.drain() and not until.passed():
+            await asyncio.sleep(until.at_most(pause))
+            pause = min(pause * 2, _DRAIN_PAUSE)
+        self._abandon()
+        await asyncio.to_thread(self._home.stop, 5)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.close()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.aclose()
+
+    def __repr__(self) -> str:
+        return f"<agenthost.Host of a {self._service}>"
+
+    async def _answer(self, open_call: OpenCall, call: Call, awaitable: Awaitable[Any]) -> bytes:
+        """Awaits the service in this task."""
+        task = asyncio.current_task()
+        if task is None:
+            raise RuntimeError("dispatch_json_async: expected to be awaited in an asyncio task")
+        self._tasks[open_call] = task
+        response: bytes | None
+        try:
+            if self._abandoned:
+                _discard(awaitable)
+                return _decided(open_call.give_up("cancelled"))
+            response = open_call.complete(await awaitable)
+            if response is None:
+                raise TypeError(f"{call.operation.value} returned something to await from what was awaited: expected a result")
+        except asyncio.CancelledError as error:
+            if open_call.is_abandoned():
+                response = open_call.give_up("cancelled")
+                if response is None or _still_cancelled(task):
+                    raise
+            elif _was_cancelled(task):
+                open_call.give_up("cancelled")
+                raise
+            else:
+                response = failed(open_call, call, error)
+        except GeneratorExit as error:
+            if error.__traceback__ is None or error.__traceback__.tb_next is None:
+                # Not the service's: this coroutine is being closed.
+                open_call.give_up("dropped")
+                raise
+            response = failed(open_call, call, error)
+        except BaseException as error:
+            response = failed(open_call, call, error)
+        finally:
+            self._tasks.pop(open_call, None)
+        return _decided(response)
+
+    async def _answer_within(self, open_call: OpenCall, call: Call, awaitable: Awaitable[Any], seconds: float) -> bytes:
+        """Awaits the service in a task of its own, for some seconds at the most."""
+        task = asyncio.ensure_future(self._answer(open_call, call, awaitable))
+        try:
+            await asyncio.wait({task}, timeout=seconds)
+        except asyncio.CancelledError:
+            open_call.give_up("cancelled")
+            task.cancel()
+            raise
+        if task.done():
+            return task.result()
+        response = open_call.give_up("timeout")
+        task.cancel()
+        return await task if response is None else response
+
+    def _wait(self, open_call: OpenCall, call: Call, awaitable: Awaitable[Any], timeout: float | None) -> bytes:
+        """Lets the service run on the home loop, and waits for it in this thread."""
+        until = _Deadline(self._seconds(open_call, awaitable, timeout))
+        try:
+            _refuse_running_loop()
+            loop = self._home.running()
+        except RuntimeError:
+            _discard(awaitable)
+            closed = open_call.is_abandoned()
+            response = open_call.give_up("cancelled")
+            if closed and response is not None:
+                return response
+            raise
+        thread = threading.current_thread()
+        self._waiting.add(thread)
+        future = asyncio.run_coroutine_threadsafe(self._answer_at_home(open_call, call, awaitable), loop)
+        try:
+            response = self._wait_for(future, loop, open_call, until)
+        except BaseException:
+            open_call.give_up("cancelled")
+            _cancel(future, loop)
+            raise
+        finally:
+            self._waiting.discard(thread)
+        return response
+
+    def _wait_for(
+        self,
+        future: concurrent.futures.Future[bytes | KeyboardInterrupt],
+        loop: asyncio.AbstractEventLoop,
+        open_call: OpenCall,
+        until: _Deadline,
+    ) -> bytes:
+        while True:
+            try:
+                outcome = future.result(until.at_most(_LOOK))
+            except concurrent.futures.CancelledError:
+                return _decided(open_call.give_up("dropped"))
+            except concurrent.futures.TimeoutError:
+                if until.passed():
+                    why = "timeout"
+                elif loop.is_closed() or not loop.is_running():
+                    why = "dropped"
+                    logger.error("the host's home loop ended under a call; it is answered as dropped")
+                else:
+                    continue
+                response = open_call.give_up(why)
+                if response is not None:
+                    _cancel(future, loop)
+                    return response
+            else:
+                if isinstance(outcome, KeyboardInterrupt):
+                    raise outcome
+                return outcome
+
+    async def _answer_at_home(self, open_call: OpenCall, call: Call, awaitable: Awaitable[Any]) -> bytes | KeyboardInterrupt:
+        """Like :meth:`_answer`, with an interrupt handed over to the thread that waits: it must not end the loop."""
+        try:
+            return await self._answer(open_call, call, awaitable)
+        except KeyboardInterrupt as interrupt:
+            return interrupt
+
+    def _seconds(self, open_call: OpenCall, awaitable: Awaitable[Any], timeout: float | None) -> float | None:
+        if timeout is None:
+            return self._timeout
+        try:
+            _check_timeout(timeout)
+        except BaseException:
+            _discard(awaitable)
+            open_call.give_up("cancelled")
+            raise
+        return timeout
+
+    def _abandon(self) -> None:
+        """Answers every call in flight, and wakes those who wait for one."""
+        self._abandoned = True
+        while not self._native.close():
+            time.sleep(0.0005)
+        for task in list(self._tasks.values()):
+            with contextlib.suppress(RuntimeError):
+                task.get_loop().call_soon_threadsafe(task.cancel)
+
+    def _refuse_inside(self) -> None:
+        """Closing from a method of the own service could only wait for itself."""
+        frame = inspect.currentframe()
+        while frame is not None:
+            if frame.f_code in _DISPATCHING and frame.f_locals.get("self") is self:
+                raise RuntimeError("closing a host from a method of its own service could only wait for itself")
+            frame = frame.f_back
+
+    def _refuse_blocking(self) -> None:
+        try:
+            loop = asyncio.get_running_loop()
+        except RuntimeError:
+            return
+        if any(task.get_loop() is loop for task in list(self._tasks.values())):
+            raise RuntimeError("close() would block the event loop on which calls of the host are waiting: await aclose()")
+
+
+_DISPATCHING = frozenset(
+    {Host.dispatch_json.__code__, Host.dispatch_json_async.__code__, Host._answer.__code__}
+)
+
+
+class _Deadline:
+    """A point in time, or never."""
+
+    __slots__ = ("_at",)
+
+    def __init__(self, seconds: float | None) -> None:
+        self._at = None if seconds is None else time.monotonic() + seconds
+
+    def passed(self) -> bool:
+        return self._at is not None and time.monotonic() >= self._at
+
+    def at_most(self, seconds: float) -> float:
+        return seconds if self._at is None else max(0.0, min(seconds, self._at - time.monotonic()))
+
+
+def _check_timeout(timeout: float | None, *, zero: bool = False) -> None:
+    if timeout is None:
+        return
+    if isinstance(timeout, bool) or not isinstance(timeout, (int, float)):
+        raise TypeError(f"timeout: expected seconds or None, found {type(timeout).__name__}")
+    if not (timeout > 0 or (zero and timeout == 0)):
+        raise ValueError(f"timeout: expected more than 0 seconds, found {timeout}")
+
+
+def _refuse_running_loop() -> None:
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return
+    raise RuntimeError(
+        "an event loop runs in this thread, and waiting for an async method would block it: use 'await "
+        "host.dispatch_json_async(...)', or dispatch from another thread, for example with asyncio.to_thread"
+    )
+
+
+def _discard(awaitable: Awaitable[Any]) -> None:
+    """A coroutine that never starts says so in a warning, unless it is closed."""
+    if inspect.iscoroutine(awaitable):
+        awaitable.close()
+
+
+def _decided(response: bytes | None) -> bytes:
+    if response is None:
+        raise RuntimeError("another thread is answering this call")
+    return response
+
+
+def _cancel(future: concurrent.futures.Future[Any], loop: asyncio.AbstractEventLoop) -> None:
+    if not loop.is_closed():
+        future.cancel()
+
+
+if sys.version_info >= (3, 11):
+
+    def _was_cancelled(task: asyncio.Task[Any]) -> bool:
+        """Whether somebody has cancelled the task, or the service raised ``CancelledError`` by itself."""
+        return task.cancelling() > 0
+
+    def _still_cancelled(task: asyncio.Task[Any]) -> bool:
+        """Takes back the cancellation by which the host woke the task. True when there was another."""
+        return task.uncancel() > 0
+
+else:
+
+    def _was_cancelled(task: asyncio.Task[Any]) -> bool:
+        """Python 3.10 does not say who cancelled."""
+        return True
+
+    def _still_cancelled(task: asyncio.Task[Any]) -> bool:
+        """Python 3.10 does not say who cancelled."""
+        return False
+
+
+_hosts: weakref.WeakSet[Host] = weakref.WeakSet()
+
+
+def _close_at_exit() -> None:
+    """Answers every caller that still waits, and lets its thread go on for a moment."""
+    threads: set[threading.Thread] = set()
+    for host in list(_hosts):
+        if not host._native.is_forked():
+            threads |= host._waiting
+            host._abandon()
+    until = _Deadline(0.5)
+    for thread in threads:
+        if thread is not threading.current_thread():
+            thread.join(until.at_most(0.5))
+    for host in list(_hosts):
+        if not host._native.is_forked():
+            host._home.stop(join=1)
+
+
+atexit.register(_close_at_exit)

@@ -1,0 +1,39 @@
+"""The logger of the package, and what becomes of an exception that a service raised."""
+
+from __future__ import annotations
+
+import logging
+
+from ._errors import HostError
+from ._native import Call, OpenCall
+from ._words import ErrorCode
+
+logger = logging.getLogger("agenthost")
+logger.addHandler(logging.NullHandler())
+
+
+def failed(open_call: OpenCall, call: Call, error: BaseException) -> bytes | None:
+    """The response to what a service raised.
+
+    ``KeyboardInterrupt`` is raised again: it is the caller's. Of everything else but a :class:`HostError` nothing gets into the
+    response, and all of it into the log.
+    """
+    if isinstance(error, KeyboardInterrupt):
+        open_call.give_up("cancelled")
+        raise error
+    if isinstance(error, HostError):
+        try:
+            response = open_call.refuse(error)
+        except Exception as broken:
+            broken.__cause__ = error
+            _log(call, "raised a HostError that cannot be written", broken)
+            return open_call.internal()
+        if error.code is ErrorCode.INTERNAL:
+            _log(call, "failed", error)
+        return response
+    _log(call, "failed", error)
+    return open_call.internal()
+
+
+def _log(call: Call, what: str, error: BaseException) -> None:
+    logger.error("%s %s, request %r", call.operation.value, what, call.request_id, exc_info=error)

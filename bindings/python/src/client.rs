@@ -1,0 +1,205 @@
+//! The client's functions: requests to bytes, responses to objects.
+
+use agenthost::client::{self, Outcome, RequestOptions};
+use agenthost::protocol::{HostError, SensitiveNames};
+use agenthost::service::Answer;
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::PyBytes;
+
+use crate::json::loads;
+use crate::message::{LARGE, Message};
+use crate::page::EventPage;
+use crate::request::core_request;
+use crate::result::{RunSubmission, RunView};
+use crate::values::{dict, metadata, text};
+use crate::words;
+
+#[pyclass(frozen, module = "agenthost")]
+pub(crate) struct PreparedRequest {
+    inner: client::PreparedRequest,
+}
+
+#[pymethods]
+impl PreparedRequest {
+    #[getter]
+    fn data<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+        PyBytes::new(py, self.inner.bytes())
+    }
+
+    #[getter]
+    fn operation<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        words::operation(py, self.inner.operation())
+    }
+
+    #[getter]
+    fn request_id(&self) -> &str {
+        self.inner.request_id()
+    }
+
+    #[getter]
+    fn idempotency_key(&self) -> &str {
+        self.inner.idempotency_key()
+    }
+
+    fn __bytes__<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+        self.data(py)
+    }
+
+    fn __repr__(&self) -> String {
+        format!("PreparedRequest(operation='{}', request_id={:?}, …)", self.inner.operation().name(), self.inner.request_id())
+    }
+}
+
+#[pyclass(frozen, module = "agenthost")]
+pub(crate) struct Response {
+    protocol_version: String,
+    request_id: String,
+    operation: Option<agenthost::protocol::Operation>,
+    result: Option<Py<PyAny>>,
+    error: Option<Py<PyAny>>,
+    next_version: Option<&'static str>,
+}
+
+#[pymethods]
+impl Response {
+    #[getter]
+    fn protocol_version(&self) -> &str {
+        &self.protocol_version
+    }
+
+    #[getter]
+    fn request_id(&self) -> &str {
+        &self.request_id
+    }
+
+    #[getter]
+    fn operation<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
+        self.operation.map(|operation| words::operation(py, operation)).transpose()
+    }
+
+    #[getter]
+    fn result(&self, py: Python<'_>) -> Option<Py<PyAny>> {
+        self.result.as_ref().map(|result| result.clone_ref(py))
+    }
+
+    #[getter]
+    fn error(&self, py: Python<'_>) -> Option<Py<PyAny>> {
+        self.error.as_ref().map(|error| error.clone_ref(py))
+    }
+
+    #[getter]
+    fn next_version(&self) -> Option<&'static str> {
+        self.next_version
+    }
+
+    fn unwrap(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+        match (&self.result, &self.error) {
+            (Some(result), _) => Ok(result.clone_ref(py)),
+            (None, Some(error)) => Err(PyErr::from_value(error.bind(py).clone())),
+            (None, None) => Ok(py.None()),
+        }
+    }
+
+    fn __repr__(&self) -> String {
+        let ok = if self.error.is_none() { "True" } else { "False" };
+        format!("Response(request_id={:?}, ok={ok})", self.request_id)
+    }
+}
+
+/// Checks a request and writes it.
+#[pyfunction]
+#[pyo3(signature = (request, *, request_id=None, idempotency_key=None, protocol_version=None, metadata=None))]
+pub(crate) fn encode_request(
+    request: &Bound<'_, PyAny>,
+    request_id: Option<&Bound<'_, PyAny>>,
+    idempotency_key: Option<&Bound<'_, PyAny>>,
+    protocol_version: Option<&Bound<'_, PyAny>>,
+    metadata: Option<&Bound<'_, PyAny>>,
+) -> PyResult<PreparedRequest> {
+    let given = |name: &str, value: Option<&Bound<'_, PyAny>>| value.map(|value| text(name, value).map(Into::into)).transpose();
+    let options = RequestOptions {
+        request_id: given("request_id", request_id)?,
+        idempotency_key: given("idempotency_key", idempotency_key)?,
+        protocol_version: given("protocol_version", protocol_version)?,
+        metadata: self::metadata("metadata", metadata)?,
+    };
+    let inner = client::PreparedRequest::new(&core_request(request)?, &options)
+        .map_err(|violation| PyValueError::new_err(violation.to_string()))?;
+    Ok(PreparedRequest { inner })
+}
+
+/// Takes a response apart and checks it.
+#[pyfunction]
+#[pyo3(signature = (data, *, request=None))]
+pub(crate) fn decode_response(
+    py: Python<'_>,
+    data: &Bound<'_, PyAny>,
+    request: Option<&Bound<'_, PreparedRequest>>,
+) -> PyResult<Response> {
+    let message = Message::of(data)?;
+    let (bytes, request) = (message.bytes(), request.map(|request| &request.get().inner));
+    let parse = || match request {
+        Some(request) => request.parse(bytes),
+        None => client::parse_any(bytes),
+    };
+    let parsed = if bytes.len() >= LARGE { py.detach(parse) } else { parse() };
+    let response = parsed.map_err(|bad| bad_response(py, &bad))?;
+    let next_version = response.next_version(&response.protocol_version);
+    let (result, error) = match response.outcome {
+        Outcome::Success(answer) => (Some(object(py, answer)?), None),
+        Outcome::Error(error) => (None, Some(error_object(py, &error)?)),
+    };
+    Ok(Response {
+        protocol_version: response.protocol_version.into_owned(),
+        request_id: response.request_id.into_owned(),
+        operation: response.operation,
+        result,
+        error,
+        next_version,
+    })
+}
+
+fn object(py: Python<'_>, answer: Answer<'_>) -> PyResult<Py<PyAny>> {
+    Ok(match answer.into_owned() {
+        Answer::Submission(submission) => Py::new(py, RunSubmission::of(submission))?.into_any(),
+        Answer::Run(run) => Py::new(py, RunView::of(run))?.into_any(),
+        Answer::Page(page) => Py::new(py, EventPage::of(py, page)?)?.into_any(),
+    })
+}
+
+fn error_object(py: Python<'_>, error: &HostError<'_>) -> PyResult<Py<PyAny>> {
+    static RECEIVED: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+    let HostError { code, message, retryable, details, metadata, original_code } = error;
+    let members = (code.name(), &**message, *retryable, loads(py, details)?, dict(py, metadata)?, &**original_code);
+    RECEIVED.import(py, "agenthost._errors", "received")?.call1(members).map(Bound::unbind)
+}
+
+fn bad_response(py: Python<'_>, bad: &client::BadResponse) -> PyErr {
+    static CLASS: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+    let violation = bad.violation();
+    let error = CLASS
+        .import(py, "agenthost._errors", "BadResponse")
+        .and_then(|class| class.call1((violation.expected(), violation.path())));
+    match error {
+        Ok(error) => PyErr::from_value(error),
+        Err(error) => error,
+    }
+}
+
+/// The most preferred protocol version that this library and the other side speak, or `None`.
+#[pyfunction]
+pub(crate) fn negotiate_version(offered: &Bound<'_, PyAny>) -> PyResult<Option<&'static str>> {
+    if offered.is_instance_of::<pyo3::types::PyString>() {
+        return Err(crate::values::wrong_type("offered", "several versions", offered));
+    }
+    let offered = offered.try_iter()?.map(|version| text("offered", &version?)).collect::<PyResult<Vec<_>>>()?;
+    Ok(agenthost::protocol::negotiate_version(offered))
+}
+
+/// Whether `name` looks as if its value were a secret.
+#[pyfunction]
+pub(crate) fn is_sensitive_name(name: &Bound<'_, PyAny>) -> PyResult<bool> {
+    Ok(SensitiveNames::built_in().contains(&text("name", name)?))
+}

@@ -1,0 +1,214 @@
+//! The execution context and the call: what stands around a request.
+
+use agenthost::protocol::ExecutionContext as Core;
+use agenthost::service::Call as CoreCall;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyTuple};
+
+use crate::values::{dict, metadata, optional_unix_ms, text_or_empty};
+use crate::words;
+
+/// What `copy` and `pickle` make an object of again: keyword arguments of its class.
+pub(crate) type NewArguments<'py> = (Bound<'py, PyTuple>, Bound<'py, PyDict>);
+
+#[pyclass(frozen, eq, module = "agenthost")]
+#[derive(Clone, PartialEq)]
+pub(crate) struct ExecutionContext {
+    pub(crate) inner: Core<'static>,
+}
+
+#[pymethods]
+impl ExecutionContext {
+    #[new]
+    #[pyo3(signature = (run_id=None, *, trace_id=None, request_id=None, tenant_id=None, user_id=None, application_id=None,
+        workspace_id=None, conversation_id=None, agent_id=None, locale=None, deadline_unix_ms=None, metadata=None))]
+    #[allow(clippy::too_many_arguments, reason = "keyword arguments, one for each member of the contract")]
+    fn new(
+        run_id: Option<&Bound<'_, PyAny>>,
+        trace_id: Option<&Bound<'_, PyAny>>,
+        request_id: Option<&Bound<'_, PyAny>>,
+        tenant_id: Option<&Bound<'_, PyAny>>,
+        user_id: Option<&Bound<'_, PyAny>>,
+        application_id: Option<&Bound<'_, PyAny>>,
+        workspace_id: Option<&Bound<'_, PyAny>>,
+        conversation_id: Option<&Bound<'_, PyAny>>,
+        agent_id: Option<&Bound<'_, PyAny>>,
+        locale: Option<&Bound<'_, PyAny>>,
+        deadline_unix_ms: Option<&Bound<'_, PyAny>>,
+        metadata: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Self> {
+        let inner = Core {
+            run_id: text_or_empty("run_id", run_id)?,
+            trace_id: text_or_empty("trace_id", trace_id)?,
+            request_id: text_or_empty("request_id", request_id)?,
+            tenant_id: text_or_empty("tenant_id", tenant_id)?,
+            user_id: text_or_empty("user_id", user_id)?,
+            application_id: text_or_empty("application_id", application_id)?,
+            workspace_id: text_or_empty("workspace_id", workspace_id)?,
+            conversation_id: text_or_empty("conversation_id", conversation_id)?,
+            agent_id: text_or_empty("agent_id", agent_id)?,
+            locale: text_or_empty("locale", locale)?,
+            deadline_unix_ms: optional_unix_ms("deadline_unix_ms", deadline_unix_ms)?,
+            metadata: self::metadata("metadata", metadata)?,
+        };
+        Ok(ExecutionContext { inner })
+    }
+
+    #[getter]
+    fn run_id(&self) -> &str {
+        &self.inner.run_id
+    }
+
+    #[getter]
+    fn trace_id(&self) -> &str {
+        &self.inner.trace_id
+    }
+
+    #[getter]
+    fn request_id(&self) -> &str {
+        &self.inner.request_id
+    }
+
+    #[getter]
+    fn tenant_id(&self) -> &str {
+        &self.inner.tenant_id
+    }
+
+    #[getter]
+    fn user_id(&self) -> &str {
+        &self.inner.user_id
+    }
+
+    #[getter]
+    fn application_id(&self) -> &str {
+        &self.inner.application_id
+    }
+
+    #[getter]
+    fn workspace_id(&self) -> &str {
+        &self.inner.workspace_id
+    }
+
+    #[getter]
+    fn conversation_id(&self) -> &str {
+        &self.inner.conversation_id
+    }
+
+    #[getter]
+    fn agent_id(&self) -> &str {
+        &self.inner.agent_id
+    }
+
+    #[getter]
+    fn locale(&self) -> &str {
+        &self.inner.locale
+    }
+
+    #[getter]
+    fn deadline_unix_ms(&self) -> Option<i64> {
+        self.inner.deadline_unix_ms
+    }
+
+    #[getter]
+    fn metadata<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        dict(py, &self.inner.metadata)
+    }
+
+    fn __getnewargs_ex__<'py>(&self, py: Python<'py>) -> PyResult<NewArguments<'py>> {
+        let named = PyDict::new(py);
+        named.set_item("run_id", self.run_id())?;
+        named.set_item("trace_id", self.trace_id())?;
+        named.set_item("request_id", self.request_id())?;
+        named.set_item("tenant_id", self.tenant_id())?;
+        named.set_item("user_id", self.user_id())?;
+        named.set_item("application_id", self.application_id())?;
+        named.set_item("workspace_id", self.workspace_id())?;
+        named.set_item("conversation_id", self.conversation_id())?;
+        named.set_item("agent_id", self.agent_id())?;
+        named.set_item("locale", self.locale())?;
+        named.set_item("deadline_unix_ms", self.deadline_unix_ms())?;
+        named.set_item("metadata", self.metadata(py)?)?;
+        Ok((PyTuple::empty(py), named))
+    }
+
+    fn __repr__(&self) -> String {
+        format!("ExecutionContext(run_id={:?}, trace_id={:?}, …)", self.inner.run_id, self.inner.trace_id)
+    }
+}
+
+#[pyclass(frozen, module = "agenthost")]
+pub(crate) struct Call {
+    pub(crate) inner: CoreCall<'static>,
+}
+
+#[pymethods]
+impl Call {
+    #[new]
+    #[pyo3(signature = (operation, request_id, *, idempotency_key=None, metadata=None, principal=None))]
+    fn new(
+        operation: &Bound<'_, PyAny>,
+        request_id: &Bound<'_, PyAny>,
+        idempotency_key: Option<&Bound<'_, PyAny>>,
+        metadata: Option<&Bound<'_, PyAny>>,
+        principal: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Self> {
+        let inner = CoreCall {
+            operation: words::read_operation(operation)?,
+            request_id: text_or_empty("request_id", Some(request_id))?,
+            idempotency_key: text_or_empty("idempotency_key", idempotency_key)?,
+            metadata: self::metadata("metadata", metadata)?,
+            principal: principal.map(|principal| text_or_empty("principal", Some(principal))).transpose()?,
+        };
+        Ok(Call { inner })
+    }
+
+    #[getter]
+    fn operation<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        words::operation(py, self.inner.operation)
+    }
+
+    #[getter]
+    fn request_id(&self) -> &str {
+        &self.inner.request_id
+    }
+
+    #[getter]
+    fn idempotency_key(&self) -> &str {
+        &self.inner.idempotency_key
+    }
+
+    #[getter]
+    fn metadata<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        dict(py, &self.inner.metadata)
+    }
+
+    #[getter]
+    fn principal(&self) -> Option<&str> {
+        self.inner.principal.as_deref()
+    }
+
+    fn __eq__(&self, other: &Bound<'_, PyAny>) -> bool {
+        other.cast::<Call>().is_ok_and(|other| {
+            let (mine, other) = (&self.inner, &other.get().inner);
+            mine.operation == other.operation
+                && mine.request_id == other.request_id
+                && mine.idempotency_key == other.idempotency_key
+                && mine.metadata == other.metadata
+                && mine.principal == other.principal
+        })
+    }
+
+    fn __getnewargs_ex__<'py>(&self, py: Python<'py>) -> PyResult<NewArguments<'py>> {
+        let named = PyDict::new(py);
+        named.set_item("operation", self.inner.operation.name())?;
+        named.set_item("request_id", self.request_id())?;
+        named.set_item("idempotency_key", self.idempotency_key())?;
+        named.set_item("metadata", self.metadata(py)?)?;
+        named.set_item("principal", self.principal())?;
+        Ok((PyTuple::empty(py), named))
+    }
+
+    fn __repr__(&self) -> String {
+        format!("Call(operation='{}', request_id={:?}, …)", self.inner.operation.name(), self.inner.request_id)
+    }
+}

@@ -1,0 +1,268 @@
+//! The two halves of a dispatch: open a message, complete its call. Whatever waits or runs a service's code in between is
+//! Python, so no native frame is ever below it: an interrupt, an exit or a cancelled task unwinds Python alone.
+
+use std::borrow::Cow;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use agenthost::dispatch::{Dispatcher, Unanswered};
+use agenthost::host::{CloseError, Host, HostMisuse, HostOptions, OpenCall as Core, Opened};
+use agenthost::protocol::{ErrorCode, HostError, Operation, SensitiveNames};
+use agenthost::service::{Call as CoreCall, Request};
+use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyDict, PyString};
+
+use crate::context::Call;
+use crate::json::{dumps, text_of};
+use crate::live::Live;
+use crate::log::LogQueue;
+use crate::message::{LARGE, Message};
+use crate::page::EventPage;
+use crate::request;
+use crate::result::{RunSubmission, RunView};
+use crate::values::{metadata, named, str_of, text, type_name, wrong_type};
+
+#[pyclass(frozen, module = "agenthost._native")]
+pub(crate) struct NativeHost {
+    host: Host,
+    log: Arc<LogQueue>,
+    _live: Live,
+}
+
+#[pymethods]
+impl NativeHost {
+    #[new]
+    fn new(max_message_bytes: usize, sensitive_names: Vec<String>, require_principal: bool) -> PyResult<Self> {
+        let sensitive_names =
+            SensitiveNames::with(sensitive_names).map_err(|error| PyValueError::new_err(format!("sensitive_names: {error}")))?;
+        let log = Arc::new(LogQueue::default());
+        let dispatcher = Dispatcher { max_message_bytes, sensitive_names, require_principal };
+        let options = HostOptions { dispatcher, default_timeout: None, log: Some(log.hook()) };
+        Ok(NativeHost { host: Host::without_service(options), log, _live: Live::host() })
+    }
+
+    /// The response as `bytes` when the message needs no service, else `(open_call, operation, call, request)`, the operation
+    /// as its place in the contract's order.
+    #[pyo3(signature = (data, principal=None, /))]
+    fn open<'py>(
+        &self,
+        py: Python<'py>,
+        data: &Bound<'py, PyAny>,
+        principal: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let principal = match principal {
+            None => None,
+            Some(principal) => {
+                let text = principal.cast::<PyString>().map_err(|_| wrong_type("principal", "a string or None", principal))?;
+                Some(str_of("principal", text)?)
+            }
+        };
+        let message = Message::of(data)?;
+        let bytes = message.bytes();
+        let opened = match bytes.len() {
+            LARGE.. => py.detach(|| self.open_owned(bytes, principal)),
+            _ => self.open_owned(bytes, principal),
+        };
+        match opened.map_err(misuse)? {
+            OwnedOpened::Answered(response) => Ok(PyBytes::new(py, &response).into_any()),
+            OwnedOpened::Call(about, request, open) => {
+                let operation = about.operation;
+                let parts = (
+                    Bound::new(py, OpenCall::new(open, operation, self.log.clone()))?.into_any(),
+                    operation as usize,
+                    Bound::new(py, Call { inner: about })?.into_any(),
+                    request::object(py, request)?,
+                );
+                Ok(parts.into_pyobject(py)?.into_any())
+            }
+        }
+    }
+
+    /// Refuses new calls. True when none is in flight.
+    fn drain(&self) -> PyResult<bool> {
+        self.host.drain(Some(Duration::ZERO)).map_err(not_closed)
+    }
+
+    /// Refuses new calls and answers all that are in flight. False when a thread is inside the core at this moment: again.
+    fn close(&self, py: Python<'_>) -> PyResult<bool> {
+        let closed = self.host.close(Some(Duration::ZERO));
+        self.log.flush(py);
+        match closed {
+            Ok(()) => Ok(true),
+            Err(CloseError::TimedOut) => Ok(false),
+            Err(error) => Err(not_closed(error)),
+        }
+    }
+
+    /// Whether `name` is kept out of metadata by this host.
+    fn is_sensitive_name(&self, name: &Bound<'_, PyAny>) -> PyResult<bool> {
+        Ok(self.host.is_sensitive_name(&text("name", name)?))
+    }
+
+    /// Whether this process is a fork of the one that made the host.
+    fn is_forked(&self) -> bool {
+        self.host.is_forked()
+    }
+}
+
+impl NativeHost {
+    fn open_owned(&self, message: &[u8], principal: Option<&str>) -> Result<OwnedOpened, HostMisuse> {
+        Ok(match self.host.open(message, principal.map(Cow::Borrowed))? {
+            Opened::Answered(response) => OwnedOpened::Answered(response),
+            Opened::Call(call, request, open) => OwnedOpened::Call(call.into_owned(), request.into_owned(), open),
+        })
+    }
+}
+
+/// What became of a message, without a borrow of it.
+#[allow(clippy::large_enum_variant, reason = "it is taken apart at once")]
+enum OwnedOpened {
+    Answered(Vec<u8>),
+    Call(CoreCall<'static>, Request<'static>, Core),
+}
+
+fn misuse(misuse: HostMisuse) -> PyErr {
+    match misuse {
+        HostMisuse::EmptyPrincipal => PyValueError::new_err(misuse.to_string()),
+        HostMisuse::Forked => PyRuntimeError::new_err(misuse.to_string()),
+    }
+}
+
+fn not_closed(error: CloseError) -> PyErr {
+    PyRuntimeError::new_err(error.to_string())
+}
+
+/// A call on its way to its answer. It is answered once; whoever comes later gets the same response.
+#[pyclass(frozen, module = "agenthost._native")]
+pub(crate) struct OpenCall {
+    state: Mutex<State>,
+    operation: Operation,
+    log: Arc<LogQueue>,
+    _live: Live,
+}
+
+enum State {
+    Open(Core),
+    /// Another thread is writing the response, without the GIL.
+    Writing,
+    Answered(Py<PyBytes>),
+}
+
+/// What there is to do for somebody who wants to answer.
+enum Turn {
+    Mine(Core),
+    Late(Option<Py<PyBytes>>),
+}
+
+#[pymethods]
+impl OpenCall {
+    /// The response to a result, or `None` when it is something to await.
+    fn complete<'py>(&self, py: Python<'py>, result: &Bound<'py, PyAny>) -> PyResult<Option<Py<PyBytes>>> {
+        if let Ok(run) = result.cast::<RunView>() {
+            let run = run.get();
+            self.answer(py, run.inner().result.as_str().len(), |open| open.complete_answer(&run.answer))
+        } else if let Ok(submission) = result.cast::<RunSubmission>() {
+            let submission = submission.get();
+            self.answer(py, 0, |open| open.complete_answer(&submission.answer))
+        } else if let Ok(page) = result.cast::<EventPage>() {
+            let page = page.get();
+            let events = page.events_of(py)?;
+            let size = events.iter().map(|event| 260 + event.get().inner.data.as_str().len()).sum();
+            self.answer(py, size, |open| {
+                let events = events.iter().map(|event| &event.get().inner);
+                open.complete_page(events, page.next_sequence, page.has_more, size)
+            })
+        } else if let Ok(dict) = result.cast::<PyDict>() {
+            let name = format!("the answer to {}", self.operation.name());
+            let text = text_of(&name, dict, agenthost::protocol::MAX_MESSAGE_DEPTH)?;
+            self.answer(py, text.len(), |open| open.complete_json(&text))
+        } else if result.hasattr(pyo3::intern!(py, "__await__"))? {
+            Ok(None)
+        } else {
+            Err(self.no_result(result))
+        }
+    }
+
+    /// The response to an error that the service raised: an `agenthost.HostError`.
+    fn refuse(&self, py: Python<'_>, error: &Bound<'_, PyAny>) -> PyResult<Option<Py<PyBytes>>> {
+        let member = |name: &str| error.getattr(name);
+        let core = HostError::new(
+            named("code", &member("code")?, ErrorCode::from_name, &ErrorCode::ALL.map(ErrorCode::name))?,
+            text("message", &member("message")?)?,
+        )
+        .with_retryable(member("retryable")?.is_truthy()?)
+        .with_details(dumps("details", &member("details")?)?)
+        .with_metadata(metadata("metadata", Some(&member("metadata")?))?);
+        self.answer(py, core.details.as_str().len(), |open| open.complete(Err(core)))
+    }
+
+    /// The response `internal`; the cause has been logged.
+    fn internal(&self, py: Python<'_>) -> PyResult<Option<Py<PyBytes>>> {
+        self.answer(py, 0, |open| open.complete(Err(HostError::new(ErrorCode::Internal, ""))))
+    }
+
+    /// The response when nobody waits for the service any more; `why` is `timeout`, `cancelled` or `dropped`. `None`: another
+    /// thread is writing the answer at this moment.
+    fn give_up(&self, py: Python<'_>, why: &str) -> PyResult<Option<Py<PyBytes>>> {
+        let why = [Unanswered::Timeout, Unanswered::Cancelled, Unanswered::Dropped]
+            .into_iter()
+            .find(|known| known.reason() == why)
+            .ok_or_else(|| PyValueError::new_err("why: expected timeout, cancelled or dropped"))?;
+        self.answer(py, 0, |open| open.give_up(why))
+    }
+
+    /// Whether the host was closed: the service's answer is not wanted any more.
+    fn is_abandoned(&self) -> bool {
+        matches!(&*self.state(), State::Open(open) if open.is_abandoned())
+    }
+}
+
+impl OpenCall {
+    fn new(open: Core, operation: Operation, log: Arc<LogQueue>) -> Self {
+        OpenCall { state: Mutex::new(State::Open(open)), operation, log, _live: Live::call() }
+    }
+
+    /// Answers with what `write` writes, about `size` bytes; or says what was answered before.
+    fn answer(&self, py: Python<'_>, size: usize, write: impl FnOnce(Core) -> Vec<u8> + Send) -> PyResult<Option<Py<PyBytes>>> {
+        let open = match self.turn(py) {
+            Turn::Mine(open) => open,
+            Turn::Late(response) => return Ok(response),
+        };
+        let response = if size >= LARGE { py.detach(|| write(open)) } else { write(open) };
+        let response = PyBytes::new(py, &response).unbind();
+        *self.state() = State::Answered(response.clone_ref(py));
+        self.log.flush(py);
+        Ok(Some(response))
+    }
+
+    fn turn(&self, py: Python<'_>) -> Turn {
+        let mut state = self.state();
+        match std::mem::replace(&mut *state, State::Writing) {
+            State::Open(open) => Turn::Mine(open),
+            State::Writing => Turn::Late(None),
+            State::Answered(response) => {
+                *state = State::Answered(response.clone_ref(py));
+                Turn::Late(Some(response))
+            }
+        }
+    }
+
+    /// Never held while Python code runs or the GIL is waited for.
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn no_result(&self, result: &Bound<'_, PyAny>) -> PyErr {
+        let class = match self.operation {
+            Operation::GetRun => "RunView",
+            Operation::ListEvents => "EventPage",
+            _ => "RunSubmission",
+        };
+        PyTypeError::new_err(format!(
+            "{} returned {}: expected {class}, or a dict with the contract's member names",
+            self.operation.name(),
+            type_name(result)
+        ))
+    }
+}

@@ -1,0 +1,53 @@
+//! The native half of the Python package `agenthost`: carries values between Python and the core. It knows no rule of the
+//! protocol and no event loop, runs no service, and never waits: see `host` for why.
+//!
+//! 1. `values`, `words`, `json`, `message` - from Python values to the core's and back.
+//! 2. `context`, `request`, `result`, `page` - the frozen objects of the contract.
+//! 3. `host` - the two halves of a dispatch. `log` - what the core has to say meanwhile.
+//! 4. `client` - requests to bytes, responses to objects.
+//! 5. `live` - what is alive.
+
+mod client;
+mod context;
+mod host;
+mod json;
+mod live;
+mod log;
+mod message;
+mod page;
+mod request;
+mod result;
+mod values;
+mod words;
+
+use pyo3::prelude::*;
+
+/// The native half of `agenthost`. Import from `agenthost`.
+#[pymodule(gil_used = true)]
+mod _native {
+    #[pymodule_export]
+    use super::client::{PreparedRequest, Response, decode_response, encode_request, is_sensitive_name, negotiate_version};
+    #[pymodule_export]
+    use super::context::{Call, ExecutionContext};
+    #[pymodule_export]
+    use super::host::{NativeHost, OpenCall};
+    #[pymodule_export]
+    use super::live::live;
+    #[pymodule_export]
+    use super::page::{Event, EventPage};
+    #[pymodule_export]
+    use super::request::{CancelRun, CreateRun, GetRun, ListEvents, ResolveApproval, ResumeRun};
+    #[pymodule_export]
+    use super::result::{ApprovalView, RunSubmission, RunView};
+    #[pymodule_export]
+    use super::words::words;
+    use super::*;
+
+    #[pymodule_init]
+    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        module.add("SUPPORTED_VERSIONS", agenthost::protocol::SUPPORTED_VERSIONS.to_vec())?;
+        module.add("DEFAULT_MAX_MESSAGE_BYTES", agenthost::dispatch::DEFAULT_MAX_MESSAGE_BYTES)?;
+        module.add("LARGE_MESSAGE_BYTES", super::message::LARGE)?;
+        module.add("__version__", env!("CARGO_PKG_VERSION"))
+    }
+}

@@ -1,0 +1,128 @@
+//! From Python values to the core's. Only types are judged here; which values the contract allows is the core's to say.
+//! Messages name the argument and what stood there, never the value.
+
+use std::borrow::Cow;
+
+use agenthost::protocol::{Metadata, Resolution, RunStatus};
+use pyo3::exceptions::{PyOverflowError, PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyBool, PyDict, PyMapping, PyString};
+
+/// The error for a value of another type.
+pub(crate) fn wrong_type(name: &str, expected: &str, value: &Bound<'_, PyAny>) -> PyErr {
+    PyTypeError::new_err(format!("{name}: expected {expected}, found {}", type_name(value)))
+}
+
+/// The name of a value's type.
+pub(crate) fn type_name(value: &Bound<'_, PyAny>) -> String {
+    value.get_type().name().map_or_else(|_| "another object".to_owned(), |name| name.to_string())
+}
+
+/// A string, as UTF-8.
+pub(crate) fn text(name: &str, value: &Bound<'_, PyAny>) -> PyResult<String> {
+    str_of(name, value.cast::<PyString>().map_err(|_| wrong_type(name, "a string", value))?).map(str::to_owned)
+}
+
+/// The UTF-8 of a Python string.
+pub(crate) fn str_of<'a>(name: &str, value: &'a Bound<'_, PyString>) -> PyResult<&'a str> {
+    value
+        .to_str()
+        .map_err(|_| PyValueError::new_err(format!("{name}: expected text that UTF-8 can hold, found a lone surrogate in it")))
+}
+
+/// A string that may be left out.
+pub(crate) fn text_or_empty(name: &str, value: Option<&Bound<'_, PyAny>>) -> PyResult<Cow<'static, str>> {
+    value.map_or(Ok(Cow::Borrowed("")), |value| text(name, value).map(Cow::Owned))
+}
+
+/// An integer that is not negative; a `bool` is none.
+pub(crate) fn unsigned(name: &str, value: &Bound<'_, PyAny>) -> PyResult<u64> {
+    integer(name, value, "an integer of 0 or more that 64 bits can hold")
+}
+
+/// A time in milliseconds since the Unix epoch.
+pub(crate) fn unix_ms(name: &str, value: &Bound<'_, PyAny>) -> PyResult<i64> {
+    integer(name, value, "an integer of milliseconds that 64 bits can hold")
+}
+
+/// A time that may be left out.
+pub(crate) fn optional_unix_ms(name: &str, value: Option<&Bound<'_, PyAny>>) -> PyResult<Option<i64>> {
+    value.map(|value| unix_ms(name, value)).transpose()
+}
+
+fn integer<'py, T>(name: &str, value: &Bound<'py, PyAny>, range: &str) -> PyResult<T>
+where
+    T: for<'a> FromPyObject<'a, 'py, Error = PyErr>,
+{
+    if value.is_instance_of::<PyBool>() {
+        return Err(wrong_type(name, "an integer", value));
+    }
+    value.extract::<T>().map_err(|error| match error.is_instance_of::<PyOverflowError>(value.py()) {
+        true => PyValueError::new_err(format!("{name}: expected {range}")),
+        false => wrong_type(name, "an integer", value),
+    })
+}
+
+/// A mapping of strings, or nothing.
+pub(crate) fn metadata(name: &str, value: Option<&Bound<'_, PyAny>>) -> PyResult<Metadata<'static>> {
+    let Some(value) = value else { return Ok(Metadata::new()) };
+    if let Ok(dict) = value.cast::<PyDict>() {
+        return dict.iter().map(|(key, value)| pair(name, &key, &value)).collect();
+    }
+    let mapping = value.cast::<PyMapping>().map_err(|_| wrong_type(name, "a mapping of strings", value))?;
+    mapping
+        .items()?
+        .iter()
+        .map(|item| {
+            let (key, value) = item.extract::<(Bound<'_, PyAny>, Bound<'_, PyAny>)>()?;
+            pair(name, &key, &value)
+        })
+        .collect()
+}
+
+fn pair(name: &str, key: &Bound<'_, PyAny>, value: &Bound<'_, PyAny>) -> PyResult<(String, String)> {
+    let key = key.cast::<PyString>().map_err(|_| wrong_type(&format!("a name in {name}"), "a string", key))?;
+    let key = str_of(&format!("a name in {name}"), key)?;
+    let value = match value.cast::<PyString>().map(|text| text.to_str()) {
+        Ok(Ok(text)) => text.to_owned(),
+        _ => text(&format!("{name}[{key:?}]"), value)?,
+    };
+    Ok((key.to_owned(), value))
+}
+
+/// Metadata as a new dict.
+pub(crate) fn dict<'py>(py: Python<'py>, metadata: &Metadata<'_>) -> PyResult<Bound<'py, PyDict>> {
+    let dict = PyDict::new(py);
+    for (name, value) in metadata.iter() {
+        dict.set_item(name, value)?;
+    }
+    Ok(dict)
+}
+
+/// A run's status, by its name or its member.
+pub(crate) fn run_status(value: &Bound<'_, PyAny>) -> PyResult<RunStatus> {
+    named("status", value, RunStatus::from_name, &RunStatus::ALL.map(RunStatus::name))
+}
+
+/// An approval's resolution, by its name or its member.
+pub(crate) fn resolution(value: &Bound<'_, PyAny>) -> PyResult<Resolution> {
+    named("resolution", value, Resolution::from_name, &Resolution::ALL.map(Resolution::name))
+}
+
+/// A word of the contract.
+pub(crate) fn named<T>(
+    name: &str,
+    value: &Bound<'_, PyAny>,
+    from_name: impl Fn(&str) -> Option<T>,
+    known: &[&str],
+) -> PyResult<T> {
+    let word = value.cast::<PyString>().map_err(|_| wrong_type(name, "a string", value))?;
+    from_name(str_of(name, word)?)
+        .ok_or_else(|| PyValueError::new_err(format!("{name}: expected one of {}, found {}", known.join(", "), shown(value))))
+}
+
+/// A short `repr`, for a message about a word that is not known.
+fn shown(value: &Bound<'_, PyAny>) -> String {
+    let text = value.repr().map(|text| text.to_string()).unwrap_or_default();
+    if text.chars().count() <= 80 { text } else { text.chars().take(79).chain(['…']).collect() }
+}
