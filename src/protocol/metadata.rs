@@ -133,6 +133,39 @@ mod tests {
     }
 
     #[test]
+    fn collected_pairs_keep_their_order_and_the_last_value_of_a_name() {
+        for length in [1, LINEAR_UP_TO - 1, LINEAR_UP_TO, LINEAR_UP_TO + 1, 100] {
+            let pairs = (0..length).chain([length, 0, length, length / 2]).enumerate();
+            let metadata: Metadata<'_> = pairs.map(|(place, key)| (format!("k{key}"), place.to_string())).collect();
+            assert_eq!(metadata.len(), length + 1);
+            assert_eq!(metadata.get("k0"), Some(&*(length + if length / 2 == 0 { 3 } else { 1 }).to_string()));
+            assert_eq!(metadata.get(&format!("k{length}")), Some(&*(length + 2).to_string()));
+            assert!(metadata.iter().map(|(name, _)| name.to_owned()).eq((0..=length).map(|key| format!("k{key}"))));
+        }
+    }
+
+    #[test]
+    fn pairs_are_set_read_and_dropped_by_name() {
+        let mut metadata = Metadata::new();
+        assert!(metadata.is_empty());
+        assert_eq!((metadata.insert("a", "1"), metadata.insert("b", "2")), (None, None));
+        assert_eq!(metadata.insert("a", "3").as_deref(), Some("1"));
+        assert_eq!((metadata.get("a"), metadata.get("c"), metadata.len(), metadata.is_empty()), (Some("3"), None, 2, false));
+        assert!(metadata.iter().eq([("a", "3"), ("b", "2")]));
+        metadata.retain(|name| name != "a");
+        assert!(metadata.clone().into_owned().iter().eq([("b", "2")]));
+        assert_eq!(metadata, [("b", "2")].into_iter().collect());
+        assert_ne!(metadata, Metadata::new());
+    }
+
+    #[test]
+    fn the_hint_is_the_size_of_plain_pairs() {
+        let metadata: Metadata<'_> = [("ab", "cde"), ("f", "")].into_iter().collect();
+        assert_eq!(metadata.size_hint(), r#"{"ab":"cde","f":"",}"#.len());
+        assert_eq!(Metadata::new().size_hint(), "{}".len());
+    }
+
+    #[test]
     fn debug_shows_names_and_no_value() {
         let metadata: Metadata<'_> = [("region", "hidden")].into_iter().collect();
         let shown = format!("{metadata:?}");

@@ -93,3 +93,59 @@ impl fmt::Debug for FreeJson<'_> {
         write!(f, "FreeJson({} bytes)", self.0.len())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_is_kept_as_it_is_without_the_white_space_around_it() {
+        for text in ["null", "{}", "[1, 2.50 ]", "\"\\u0061\"", "{\"a\":1,\"a\":2}", "-0"] {
+            let padded = format!(" \t\r\n{text}\n ");
+            assert_eq!(FreeJson::new(padded.as_str()).unwrap().as_str(), text);
+            assert_eq!(FreeJson::new(padded).unwrap().into_owned().to_string(), text);
+            assert_eq!(FreeJson::new(text).unwrap().borrowed(), FreeJson::new(text.to_owned()).unwrap());
+        }
+    }
+
+    #[test]
+    fn text_that_the_contract_refuses_is_refused_with_its_place() {
+        for text in ["", " ", "{", "1 2", "nul", "\"\\ud800\"", "1e999", "{\"a\":1,}", "\u{feff}1"] {
+            assert!(FreeJson::new(text).unwrap_err().expected().starts_with("expected JSON text: "), "{text:?}");
+            assert!(FreeJson::new(text.to_owned()).is_err(), "{text:?}");
+        }
+        let path = Path::ROOT.member("data");
+        for (levels, expected) in [(101, "100 levels"), (129, "128 levels")] {
+            let text = "[".repeat(levels) + &"]".repeat(levels);
+            let refused = FreeJson::read(&text, path).unwrap_err();
+            assert_eq!(refused.path(), "data");
+            assert!(refused.expected().contains(expected), "{refused}");
+        }
+        assert_eq!(FreeJson::read("[1 2]", path).unwrap_err().to_string(), "data: expected JSON text: \",\" or \"]\" at byte 3");
+    }
+
+    #[test]
+    fn debug_shows_the_size_and_not_the_text() {
+        assert_eq!(format!("{:?}", FreeJson::new("\"secret\"").unwrap()), "FreeJson(8 bytes)");
+    }
+
+    #[test]
+    fn values_are_serialized_and_parsed() {
+        let value = FreeJson::from_serialize(&vec![Some(1), None]).unwrap();
+        assert_eq!(value.as_str(), "[1,null]");
+        assert_eq!(value.parse::<Vec<Option<u8>>>().unwrap(), [Some(1), None]);
+        assert!(value.parse::<String>().is_err());
+        let keys = std::collections::BTreeMap::from([(vec![1], 1)]);
+        assert!(FreeJson::from_serialize(&keys).unwrap_err().expected().contains("a value that serializes to JSON"));
+        assert_eq!(FreeJson::written(|out| out.unsigned(7)).as_str(), "7");
+        assert_eq!((FreeJson::NULL.as_str(), FreeJson::EMPTY_OBJECT.as_str()), ("null", "{}"));
+    }
+
+    #[test]
+    fn a_double_is_parsed_to_the_nearest_one() {
+        for text in ["0.1", "5e-324", "2.2250738585072011e-308", "123456789012345678901234567890.5e-10"] {
+            let nearest: f64 = text.parse().unwrap();
+            assert_eq!(FreeJson::new(text).unwrap().parse::<f64>().unwrap().to_bits(), nearest.to_bits(), "{text}");
+        }
+    }
+}

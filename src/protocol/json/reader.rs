@@ -501,3 +501,6 @@ impl Open {
         (self.count > 0).then_some(self.bits & 1 == 1)
     }
 }
+
+#[cfg(test)]
+mod tests;

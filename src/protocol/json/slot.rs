@@ -202,3 +202,6 @@ pub(crate) fn free_json<'a>(reader: &mut Reader<'a>, path: Path<'_>) -> Found<su
     }
     Ok(Ok(super::FreeJson::of_checked(text)))
 }
+
+#[cfg(test)]
+mod tests;

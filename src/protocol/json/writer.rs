@@ -140,3 +140,6 @@ impl Writer {
         self.close_object();
     }
 }
+
+#[cfg(test)]
+mod tests;
