@@ -84,3 +84,6 @@ pub(crate) fn answers(answer: &crate::service::Answer<'_>, operation: Operation)
         Answer::Page(_) => operation == Operation::ListEvents,
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -157,3 +157,85 @@ impl<'a> ExecutionContext<'a> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn full() -> ExecutionContext<'static> {
+        ExecutionContext {
+            run_id: "run".into(),
+            trace_id: "trace".into(),
+            request_id: "request".into(),
+            tenant_id: "tenant".into(),
+            user_id: "user".into(),
+            application_id: "application".into(),
+            workspace_id: "workspace".into(),
+            conversation_id: "conversation".into(),
+            agent_id: "agent".into(),
+            locale: "en-US".into(),
+            deadline_unix_ms: Some(-8_640_000_000_000_000),
+            metadata: [("zone", "b"), ("api-key", "s")].into_iter().collect(),
+        }
+    }
+
+    fn written(context: &ExecutionContext<'_>) -> String {
+        let mut out = Writer::with_capacity(0);
+        context.write(&mut out, |name| name != "api-key");
+        String::from_utf8(out.into_bytes()).unwrap()
+    }
+
+    fn read(text: &str) -> Result<ExecutionContext<'_>, String> {
+        let found = ExecutionContext::read(&mut Reader::new(text), Path::ROOT.member("context"));
+        found.unwrap().map_err(|violation| violation.to_string())
+    }
+
+    #[test]
+    fn every_member_is_written_and_read_back() {
+        let text = written(&full());
+        assert_eq!(
+            text,
+            concat!(
+                r#"{"runId":"run","traceId":"trace","requestId":"request","tenantId":"tenant","userId":"user","#,
+                r#""applicationId":"application","workspaceId":"workspace","conversationId":"conversation","agentId":"agent","#,
+                r#""locale":"en-US","deadlineUnixMs":-8640000000000000,"metadata":{"zone":"b"}}"#
+            )
+        );
+        let metadata = [("zone", "b")].into_iter().collect();
+        assert_eq!(read(&text).unwrap(), ExecutionContext { metadata, ..full() });
+        assert_eq!(full().into_owned(), full());
+    }
+
+    #[test]
+    fn absent_members_are_empty_and_others_ignored() {
+        for text in ["{}", r#"{"deadlineUnixMs":null}"#, r#"{"RunId":7,"x":{"runId":1},"x":[]}"#] {
+            assert_eq!(read(text).unwrap(), ExecutionContext::default(), "{text}");
+        }
+    }
+
+    #[test]
+    fn every_member_has_one_type_and_comes_once() {
+        for name in STRINGS {
+            for value in ["null", "1", "{}", "[\"x\"]"] {
+                let refused = read(&format!("{{\"{name}\":{value}}}")).unwrap_err();
+                assert!(refused.starts_with(&format!("context.{name}: expected a string")), "{refused}");
+            }
+            let twice = format!(r#"{{"{name}":"a","{name}":"a"}}"#);
+            assert_eq!(read(&twice), Err(format!("context.{name}: expected the member once, found it again")));
+        }
+        for (member, value) in [("deadlineUnixMs", "-0"), ("deadlineUnixMs", "\"1\""), ("metadata", "null"), ("metadata", "[]")] {
+            let text = format!("{{\"{member}\":{value}}}");
+            assert!(read(&text).unwrap_err().starts_with(&format!("context.{member}: expected")), "{text}");
+        }
+        assert_eq!(read("null"), Err("context: expected an object, found null".into()));
+        assert_eq!(read(r#"{"metadata":{"a":null}}"#), Err("context.metadata.a: expected a string, found null".into()));
+    }
+
+    #[test]
+    fn the_hint_is_enough_for_plain_text() {
+        for context in [ExecutionContext::default(), full()] {
+            let (written, hint) = (written(&context).len(), context.size_hint());
+            assert!(written <= hint && hint <= written + 70, "{written} {hint}");
+        }
+    }
+}

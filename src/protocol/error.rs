@@ -142,3 +142,45 @@ impl fmt::Debug for HostError<'_> {
             .finish()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_read_back_and_nothing_else_is_a_name() {
+        let names = ErrorCode::ALL.map(ErrorCode::name);
+        assert_eq!(
+            names,
+            [
+                "invalid_request",
+                "unsupported_protocol_version",
+                "unauthorized",
+                "forbidden",
+                "not_found",
+                "conflict",
+                "unavailable",
+                "internal"
+            ]
+        );
+        assert_eq!(ErrorCode::ALL.map(|code| ErrorCode::from_name(code.name())), ErrorCode::ALL.map(Some));
+        assert_eq!(ErrorCode::from_name("Internal"), None);
+        assert_eq!(ErrorCode::from_name(""), None);
+    }
+
+    #[test]
+    fn an_error_is_built_step_by_step_and_shows_no_secret() {
+        let plain = HostError::new(ErrorCode::Conflict, "revision 3");
+        assert_eq!((plain.retryable, plain.details.as_str(), plain.metadata.len(), &*plain.original_code), (false, "{}", 0, ""));
+        let error = plain
+            .with_retryable(true)
+            .with_details(FreeJson::new("{\"key\":\"in details\"}").unwrap())
+            .with_metadata([("name", "in metadata")].into_iter().collect());
+        assert_eq!((error.retryable, error.metadata.get("name")), (true, Some("in metadata")));
+        assert_eq!(error.to_string(), "conflict: revision 3");
+        let shown = format!("{error:?}");
+        assert!(shown.contains("Conflict") && shown.contains("revision 3") && shown.contains("name"), "{shown}");
+        assert!(!shown.contains("in details") && !shown.contains("in metadata"), "{shown}");
+        assert_eq!(error.clone().into_owned(), error);
+    }
+}

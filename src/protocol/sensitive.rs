@@ -101,6 +101,31 @@ mod tests {
     }
 
     #[test]
+    fn every_ending_of_the_contract_counts_and_no_prefix_of_one() {
+        let singular_and_plural =
+            ["secret", "password", "credential", "apikey", "accesskey", "privatekey", "secretkey", "cookie"];
+        let alone = ["token", "passwd", "pwd", "passphrase", "authorization", "authorizationheader", "jwt", "bearer"];
+        let tokens_of = ["access", "refresh", "auth", "api", "bearer"];
+        let expected: std::collections::BTreeSet<String> = singular_and_plural
+            .iter()
+            .flat_map(|word| [(*word).to_owned(), format!("{word}s")])
+            .chain(alone.iter().map(|word| (*word).to_owned()))
+            .chain(tokens_of.iter().map(|word| format!("{word}tokens")))
+            .collect();
+        assert!(SENSITIVE_ENDINGS.iter().all(|ending| expected.contains(*ending)));
+        assert_eq!(SENSITIVE_ENDINGS.len(), expected.len());
+        let names = SensitiveNames::built_in();
+        for ending in &expected {
+            let spaced: String = ending.to_uppercase().chars().flat_map(|letter| ['é', letter, '-']).collect();
+            assert!(names.contains(ending) && names.contains(&spaced) && names.contains(&format!("my{ending}")), "{ending}");
+            let shorter = &ending[1..];
+            let still = expected.iter().any(|other| shorter.ends_with(other.as_str()));
+            assert_eq!(names.contains(shorter), still, "{shorter}");
+            assert!(!names.contains(&format!("{ending}1")), "{ending}1");
+        }
+    }
+
+    #[test]
     fn a_host_adds_names_and_removes_none() {
         let names = SensitiveNames::with(["Session-ID"]).unwrap();
         assert!(names.contains("my_session_id") && names.contains("password") && !names.contains("session"));

@@ -1,4 +1,4 @@
-//! A broken rule: which member, and what was expected. Values never get in here, names do, cut short.
+//! A broken rule: which member, and what was expected. Names get in here, cut short; what the values of free text are does not.
 
 use std::fmt;
 
@@ -7,7 +7,8 @@ const MAX_NAME_BYTES: usize = 256;
 
 /// A rule of the contract that a message or an answer breaks.
 ///
-/// It never holds a value that was sent, only the names of members, each cut to 256 bytes.
+/// Of what was sent it holds the names of members, and of values only an unknown version or operation and numbers out of
+/// their range; each cut to 256 bytes.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub struct Violation {
     path: String,
@@ -109,6 +110,25 @@ mod tests {
         let event = events.element(3);
         assert_eq!(event.member("type").to_string(), "body.events.3.type");
         assert_eq!(Path::ROOT.to_string(), "");
+    }
+
+    #[test]
+    fn a_violation_says_where_and_what() {
+        let violation = Violation::new(Path::ROOT.member("body"), "expected more");
+        assert_eq!((violation.path(), violation.expected()), ("body", "expected more"));
+        assert_eq!(violation.to_string(), "body: expected more");
+        assert_eq!(Violation::new(Path::ROOT, "expected JSON").to_string(), "expected JSON");
+        assert_eq!(quoted("a\"b"), "\"a\"b\"");
+        assert_eq!(quoted(&"x".repeat(300)).len(), 258);
+    }
+
+    #[test]
+    fn a_path_of_many_long_names_is_cut_as_a_whole() {
+        let long = "n".repeat(200);
+        let first = Path::ROOT.member(&long);
+        let violation = Violation::new(first.member(&long), "x");
+        assert_eq!(violation.path().len(), 256);
+        assert!(violation.path().starts_with(&format!("{long}.nnn")) && violation.path().ends_with('…'));
     }
 
     #[test]
