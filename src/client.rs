@@ -147,3 +147,6 @@ pub fn parse_any(message: &[u8]) -> Result<Response<'_>, BadResponse> {
 fn new_id() -> String {
     uuid::Uuid::now_v7().to_string()
 }
+
+#[cfg(test)]
+mod tests;
