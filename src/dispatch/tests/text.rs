@@ -147,9 +147,7 @@ fn a_named_member_given_twice_is_refused_even_with_equal_values() {
     let context = full(Operation::CreateRun)["body"]["context"].to_string();
     assert_eq!(refused(text.replacen(&context, &format!("{context},\"context\":{{}}"), 1).as_bytes()), "body.context");
     // What is not named may repeat, and so may what stands in free JSON.
-    for (name, value) in [("question", "[1,2]")] {
-        assert!(accepted(twice(name, value, name).as_bytes()));
-    }
+    assert!(accepted(twice("question", "[1,2]", "question").as_bytes()));
     assert!(accepted(text.replacen('{', "{\"x\":1,\"x\":[],\"X\":1,", 1).as_bytes()));
 }
 
