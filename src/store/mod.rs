@@ -6,12 +6,16 @@
 
 mod memory;
 mod row;
+#[cfg(feature = "sqlite")]
+pub mod sqlite;
 
 pub use memory::MemoryStore;
 pub use row::{
     AdmittedRow, BatchRow, BodyKind, Changes, Digest, EventRow, KeyRow, KeyScope, LastOp, Outcome, RunChange, RunFilter, RunKey,
     RunRow, WorkerOp,
 };
+#[cfg(feature = "sqlite")]
+pub use sqlite::SqliteStore;
 
 use std::path::Path;
 use std::sync::Arc;

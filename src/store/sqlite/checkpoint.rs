@@ -1,0 +1,126 @@
+//! Moves what the log has into the database, beside the writer, so that no commit has to. Knows pages, not rows.
+
+use std::sync::{Arc, Condvar, Mutex, MutexGuard};
+use std::time::Duration;
+
+use rusqlite::Connection;
+
+use super::super::{StoreError, Stored};
+use super::connection::failed;
+use super::shared::Shared;
+
+/// From how many pages in the log on it is moved.
+const ENOUGH_PAGES: i64 = 2_000;
+
+/// From how many on the writer waits until all is moved, so that the log can start anew. Well before SQLite would have a
+/// commit do it (`wal_autocheckpoint`).
+const TOO_MANY_PAGES: i64 = 8_000;
+
+/// After how many committed jobs the log is looked at. A job writes about ten pages.
+const JOBS_BETWEEN_LOOKS: usize = 100;
+
+/// How long a pause in the commits is used to move the rest.
+const QUIET: Duration = Duration::from_millis(500);
+
+/// Tells the thread that moves pages when to look.
+#[derive(Default)]
+pub(super) struct Checkpointer {
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+#[derive(Default)]
+struct State {
+    jobs: usize,
+    closed: bool,
+}
+
+enum Next {
+    Look,
+    Quiet,
+    Close,
+}
+
+impl Checkpointer {
+    /// So many jobs were committed.
+    pub(super) fn committed(&self, jobs: usize) {
+        let mut state = self.lock();
+        let before = state.jobs;
+        state.jobs += jobs;
+        if before == 0 || state.jobs >= JOBS_BETWEEN_LOOKS {
+            self.changed.notify_one();
+        }
+    }
+
+    pub(super) fn close(&self) {
+        self.lock().closed = true;
+        self.changed.notify_one();
+    }
+
+    fn next(&self) -> Next {
+        let mut state = self.lock();
+        loop {
+            if state.closed {
+                return Next::Close;
+            }
+            if state.jobs >= JOBS_BETWEEN_LOOKS {
+                state.jobs = 0;
+                return Next::Look;
+            }
+            if state.jobs == 0 {
+                state = self.changed.wait(state).unwrap_or_else(|poisoned| poisoned.into_inner());
+                continue;
+            }
+            let before = state.jobs;
+            let waited = self.changed.wait_timeout(state, QUIET).unwrap_or_else(|poisoned| poisoned.into_inner());
+            state = waited.0;
+            if waited.1.timed_out() && state.jobs == before {
+                state.jobs = 0;
+                return Next::Quiet;
+            }
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+    }
+}
+
+/// Serves until the store closes. What fails is tried again at the next look: the log only grows meanwhile.
+pub(super) fn serve(shared: &Arc<Shared>, connection: &Connection) {
+    loop {
+        let _ = match shared.checkpointer.next() {
+            Next::Look => look(shared, connection),
+            Next::Quiet => checkpoint(connection, "PASSIVE").map(drop),
+            Next::Close => return,
+        };
+    }
+}
+
+fn look(shared: &Shared, connection: &Connection) -> Stored<()> {
+    let (pages, moved) = checkpoint(connection, "NOOP")?;
+    if pages - moved < ENOUGH_PAGES && pages < TOO_MANY_PAGES {
+        return Ok(());
+    }
+    let (pages, _) = checkpoint(connection, "PASSIVE")?;
+    if pages < TOO_MANY_PAGES {
+        return Ok(());
+    }
+    // Commits that came meanwhile are few pages. While nobody writes they are moved too, and the next commit starts at
+    // the log's beginning.
+    let turn = shared.turns.take(Duration::from_secs(1))?;
+    let moved = checkpoint(connection, "PASSIVE");
+    drop(turn);
+    moved.map(drop)
+}
+
+/// Gives the pages that are in the log and those of them that are in the database.
+fn checkpoint(connection: &Connection, mode: &str) -> Stored<(i64, i64)> {
+    let sql = format!("PRAGMA wal_checkpoint({mode})");
+    let (busy, pages, moved): (i64, i64, i64) =
+        connection.query_row(&sql, [], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?))).map_err(failed)?;
+    if busy != 0 {
+        return Err(StoreError::Unavailable("another process moves the log".to_owned()));
+    }
+    Ok((pages, moved))
+}

@@ -1,0 +1,194 @@
+//! A store in one file, with the SQLite that this library brings along.
+//!
+//! One thread writes, and makes one commit of what queued during the last one ([`writer`]); a few read, each over a
+//! snapshot ([`readers`]); one moves the log into the database ([`checkpoint`]); one listens to other processes ([`wake`]).
+//! Any number of processes may have the file open: they write in turns ([`turn`]), and a foreign SQLite in any of them does
+//! no harm ([`locks`]). Beside `runs.db` stand SQLite's `runs.db-wal` and `runs.db-shm`, and `runs.db-queue` and
+//! `runs.db-wake`, which hold nothing and may be deleted when no process has the database open.
+//!
+//! It knows the tables, and no rule of runs: what is written is decided by the jobs.
+
+mod backup;
+mod checkpoint;
+mod connection;
+#[doc(hidden)]
+pub mod locks;
+mod queue;
+mod read;
+mod readers;
+mod rows;
+mod schema;
+mod shared;
+mod turn;
+mod wake;
+mod write;
+mod writer;
+
+use std::path::Path;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+use rusqlite::Connection;
+
+use super::{Clock, ReadJob, Store, StoreError, Stored, WriteJob};
+use checkpoint::Checkpointer;
+use connection::{Place, Purpose, failed, set_up};
+use queue::Queue;
+use shared::{Shared, Watcher};
+use turn::Turns;
+use wake::{Bell, Stop};
+
+/// How many threads read.
+const READERS: usize = 2;
+
+/// How long opening waits for other processes that write.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// Runs in a SQLite file.
+///
+/// Everything acknowledged is on disk and outlives a killed process and a loss of power. Methods may be called from any thread.
+/// A child that was forked while a store was open has none: its jobs get [`StoreError::Closed`].
+pub struct SqliteStore {
+    shared: Arc<Shared>,
+    threads: Mutex<Vec<JoinHandle<()>>>,
+    stop: Arc<Stop>,
+}
+
+impl SqliteStore {
+    /// Opens the file, and makes it when there is none. A file of an older version is brought forward.
+    ///
+    /// # Errors
+    /// [`StoreError::Unsupported`], with a text for the caller: the path cannot be a file, the file is not a database, belongs
+    /// to another application, was written by a newer version of this library or is damaged, or the process was forked while
+    /// a store was open. [`StoreError::Unavailable`]: it could not be opened, read or written, or other processes kept it.
+    pub fn open(path: &Path, clock: Clock) -> Stored<SqliteStore> {
+        SqliteStore::open_through(path, clock, None)
+    }
+
+    /// Opens the file through a VFS that is registered with SQLite under that name. For tests that lose power.
+    ///
+    /// # Errors
+    /// Those of [`SqliteStore::open`].
+    #[doc(hidden)]
+    pub fn open_through(path: &Path, clock: Clock, vfs: Option<&str>) -> Stored<SqliteStore> {
+        let place = Place::new(path, vfs)?;
+        let mut first = place.open()?;
+        // Before anything is written or stands beside the file: it may be somebody else's.
+        schema::recognise(&first, schema::MIGRATIONS)?;
+        let turns = Turns::open(&place.beside("-queue"), &place.beside("-wake"))?;
+        {
+            let _turn = turns.take(PATIENCE)?;
+            use_log(&first)?;
+            schema::migrate(&mut first, schema::MIGRATIONS)?;
+        }
+        schema::check(&first)?;
+        backup::sync_directory_of(&place.path)
+            .map_err(|error| StoreError::Unavailable(format!("the directory of the database cannot be synced: {error}")))?;
+
+        let bell = Bell::open(&place.beside("-wake"))?;
+        let shared = Arc::new(Shared {
+            place,
+            clock,
+            writes: Queue::new(),
+            reads: Queue::new(),
+            turns,
+            bell,
+            checkpointer: Checkpointer::default(),
+            watcher: OnceLock::new(),
+        });
+        let store = SqliteStore { shared, threads: Mutex::new(Vec::new()), stop: Arc::new(Stop::new()?) };
+        set_up(&first, Purpose::Write)?;
+        store.start("write", first, writer::serve)?;
+        let connect = |purpose| store.shared.place.connect(purpose);
+        store.start("checkpoint", connect(Purpose::Write)?, |shared, connection| checkpoint::serve(shared, &connection))?;
+        for _ in 0..READERS {
+            store.start("read", connect(Purpose::Read)?, |shared, connection| readers::serve(shared, &connection))?;
+        }
+        Ok(store)
+    }
+
+    /// Starts a thread that has a connection. Without it the store is not opened, and the drop ends the others.
+    fn start(&self, name: &str, connection: Connection, serve: fn(&Arc<Shared>, Connection)) -> Stored<()> {
+        let shared = Arc::clone(&self.shared);
+        self.spawn(name, move || serve(&shared, connection))
+    }
+
+    fn spawn(&self, name: &str, work: impl FnOnce() + Send + 'static) -> Stored<()> {
+        let thread = thread::Builder::new().name(format!("agenthost-{name}")).spawn(work);
+        let thread = thread.map_err(|error| StoreError::Unavailable(format!("no thread could be started: {error}")))?;
+        self.threads.lock().unwrap_or_else(PoisonError::into_inner).push(thread);
+        Ok(())
+    }
+}
+
+/// Makes the database one with a write-ahead log. It stays one.
+fn use_log(connection: &Connection) -> Stored<()> {
+    connection.execute_batch("PRAGMA synchronous = FULL").map_err(failed)?;
+    let mode: String = connection.pragma_update_and_check(None, "journal_mode", "wal", |row| row.get(0)).map_err(failed)?;
+    if mode == "wal" {
+        return Ok(());
+    }
+    Err(StoreError::Unsupported(format!(
+        "the database cannot have a write-ahead log (its journal mode stays {mode}): put it on a local file system"
+    )))
+}
+
+impl Store for SqliteStore {
+    fn write(&self, job: Box<dyn WriteJob>) {
+        if locks::forked_while_open() {
+            return job.done(Err(StoreError::Closed));
+        }
+        if let Err(job) = self.shared.writes.push(job) {
+            job.done(Err(StoreError::Closed));
+        }
+    }
+
+    fn read(&self, job: Box<dyn ReadJob>) {
+        if locks::forked_while_open() {
+            return job.failed(StoreError::Closed);
+        }
+        if let Err(job) = self.shared.reads.push(job) {
+            job.failed(StoreError::Closed);
+        }
+    }
+
+    fn watch(&self, changed: Watcher) {
+        if locks::forked_while_open() || self.shared.watcher.set(changed).is_err() {
+            return;
+        }
+        let (shared, stop) = (Arc::clone(&self.shared), Arc::clone(&self.stop));
+        // Without the thread, waiters still look by themselves from time to time.
+        let _ = self.spawn("watch", move || wake::watch(&shared, &stop));
+    }
+
+    fn backup(&self, to: &Path) -> Stored<()> {
+        if locks::forked_while_open() {
+            return Err(StoreError::Closed);
+        }
+        backup::backup(&self.shared.place, to)
+    }
+
+    fn close(&self) {
+        if locks::forked_while_open() {
+            return;
+        }
+        self.shared.writes.close();
+        self.shared.reads.close();
+        self.shared.checkpointer.close();
+        self.stop.now();
+        let threads = std::mem::take(&mut *self.threads.lock().unwrap_or_else(PoisonError::into_inner));
+        for thread in threads {
+            if thread.thread().id() != thread::current().id() {
+                // A thread of ours does not panic: jobs are caught.
+                let _ = thread.join();
+            }
+        }
+    }
+}
+
+impl Drop for SqliteStore {
+    fn drop(&mut self) {
+        self.close();
+    }
+}

@@ -1,0 +1,140 @@
+//! The reads of the trait as statements, each by one index.
+
+use rusqlite::types::ToSql;
+use rusqlite::{CachedStatement, Connection, OptionalExtension, Params, Row};
+
+use super::super::{AdmittedRow, BodyKind, EventRow, Reader, RunFilter, RunKey, RunRow, Stored};
+use super::connection::failed;
+use super::rows::{self, Read, admitted_columns, event_columns, run_columns, signed, status_number};
+
+/// One job's look at the database. The transaction around it is its owner's.
+pub(super) struct Session<'c> {
+    pub(super) connection: &'c Connection,
+    /// The store's clock when the job began.
+    pub(super) now: i64,
+    /// Whether something was written that somebody in another process may wait for.
+    pub(super) tell_others: bool,
+}
+
+impl<'c> Session<'c> {
+    /// The statement, compiled once for the connection.
+    pub(super) fn prepare(&self, sql: &str) -> Stored<CachedStatement<'c>> {
+        self.connection.prepare_cached(sql).map_err(failed)
+    }
+
+    pub(super) fn one<T>(&self, sql: &str, params: impl Params, read: fn(&Row<'_>) -> Read<T>) -> Stored<Option<T>> {
+        self.prepare(sql)?.query_row(params, read).optional().map_err(failed)
+    }
+
+    pub(super) fn all<T>(&self, sql: &str, params: impl Params, read: fn(&Row<'_>) -> Read<T>) -> Stored<Vec<T>> {
+        let mut statement = self.prepare(sql)?;
+        statement.query_map(params, read).and_then(Iterator::collect).map_err(failed)
+    }
+
+    /// The first rows: at most `max_bytes` of text, unless the first alone has more.
+    fn page<T>(
+        &self,
+        sql: &str,
+        params: impl Params,
+        read: fn(&Row<'_>) -> Read<T>,
+        max_bytes: usize,
+        bytes: fn(&T) -> usize,
+    ) -> Stored<Vec<T>> {
+        let mut statement = self.prepare(sql)?;
+        let (mut page, mut total) = (Vec::new(), 0_usize);
+        for row in statement.query_map(params, read).map_err(failed)? {
+            let row = row.map_err(failed)?;
+            total = total.saturating_add(bytes(&row));
+            if total > max_bytes && !page.is_empty() {
+                break;
+            }
+            page.push(row);
+        }
+        Ok(page)
+    }
+}
+
+impl Reader for Session<'_> {
+    fn now(&self) -> i64 {
+        self.now
+    }
+
+    fn run(&mut self, run_id: &str) -> Stored<Option<RunRow>> {
+        self.one(concat!("SELECT ", run_columns!(), " FROM run WHERE run_id = ?1"), [run_id], rows::run)
+    }
+
+    fn body(&mut self, run: RunKey, kind: BodyKind) -> Stored<Option<String>> {
+        self.one("SELECT json FROM body WHERE run = ?1 AND kind = ?2", (run, kind.number()), |row| row.get(0))
+    }
+
+    fn events(&mut self, run: RunKey, after: u64, limit: usize, max_bytes: usize) -> Stored<Vec<EventRow>> {
+        let sql = concat!("SELECT ", event_columns!(), " FROM event WHERE run = ?1 AND seq > ?2 ORDER BY seq LIMIT ?3");
+        self.page(sql, (run, signed(after), count(limit)), rows::event, max_bytes, |event| {
+            event.data.len() + event.metadata.len()
+        })
+    }
+
+    fn admitted(&mut self, run: RunKey, tool_call_id: &str) -> Stored<Option<AdmittedRow>> {
+        let sql = concat!("SELECT ", admitted_columns!(), " FROM admitted WHERE run = ?1 AND tool_call_id = ?2");
+        self.one(sql, (run, tool_call_id), rows::admitted)
+    }
+
+    fn admitted_page(&mut self, run: RunKey, after: &str, limit: usize, max_bytes: usize) -> Stored<Vec<AdmittedRow>> {
+        let sql = concat!(
+            "SELECT ",
+            admitted_columns!(),
+            " FROM admitted WHERE run = ?1 AND tool_call_id > ?2 ORDER BY tool_call_id LIMIT ?3"
+        );
+        self.page(sql, (run, after, count(limit)), rows::admitted, max_bytes, |row| row.outcome.len())
+    }
+
+    fn runs(&mut self, filter: &RunFilter, after: RunKey, limit: usize) -> Stored<Vec<RunRow>> {
+        let status = filter.status.map(status_number);
+        let mut sql = String::from(concat!("SELECT ", run_columns!(), " FROM run WHERE id > ?"));
+        let mut params: Vec<&dyn ToSql> = vec![&after];
+        // One index leads, the most selective that the filter has; `+` keeps the planner from the others.
+        let leading = [filter.owner.is_some(), filter.agent_id.is_some(), status.is_some()].iter().position(|given| *given);
+        let mut fit = |place: usize, column: &str| {
+            let plus = if leading == Some(place) { "" } else { "+" };
+            sql.push_str(&format!(" AND {plus}{column} = ?"));
+        };
+        if let Some(owner) = &filter.owner {
+            fit(0, "owner");
+            params.push(owner);
+        }
+        if let Some(agent_id) = &filter.agent_id {
+            fit(1, "agent_id");
+            params.push(agent_id);
+        }
+        if let Some(status) = &status {
+            fit(2, "status");
+            params.push(status);
+        }
+        let limit = count(limit);
+        params.push(&limit);
+        sql.push_str(" ORDER BY id LIMIT ?");
+        self.all(&sql, &params[..], rows::run)
+    }
+
+    fn next_ready(&mut self, agent_id: &str) -> Stored<Option<RunRow>> {
+        let sql = concat!(
+            "SELECT ",
+            run_columns!(),
+            " FROM run INDEXED BY run_ready WHERE agent_id = ?1 AND ready_at IS NOT NULL ORDER BY ready_at, id LIMIT 1"
+        );
+        self.one(sql, [agent_id], rows::run)
+    }
+
+    fn next_deadline(&mut self) -> Stored<Option<i64>> {
+        self.one("SELECT deadline FROM run WHERE deadline IS NOT NULL ORDER BY deadline LIMIT 1", [], |row| row.get(0))
+    }
+
+    fn next_expiry(&mut self) -> Stored<Option<i64>> {
+        self.one("SELECT expires_at FROM request ORDER BY expires_at LIMIT 1", [], |row| row.get(0))
+    }
+}
+
+/// A number of rows in a statement.
+pub(super) fn count(rows: usize) -> i64 {
+    i64::try_from(rows).unwrap_or(i64::MAX)
+}

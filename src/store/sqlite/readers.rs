@@ -1,0 +1,38 @@
+//! The threads that read: each job over one snapshot, beside the writer and each other.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+
+use rusqlite::Connection;
+
+use super::super::{ReadJob, Stored};
+use super::connection::failed;
+use super::read::Session;
+use super::shared::Shared;
+
+/// Serves the queue until it is closed and empty.
+pub(super) fn serve(shared: &Arc<Shared>, connection: &Connection) {
+    while let Some(job) = shared.reads.pop() {
+        // What a caller does with its answer must not end the thread that others need.
+        let _ = catch_unwind(AssertUnwindSafe(|| serve_one(shared, connection, job)));
+        if !connection.is_autocommit() {
+            // The job panicked. An error here shows when the next job begins.
+            let _ = connection.execute_batch("ROLLBACK");
+        }
+    }
+}
+
+fn serve_one(shared: &Shared, connection: &Connection, job: Box<dyn ReadJob>) {
+    // The snapshot is taken by the first read, so it has every commit that was answered before.
+    if let Err(error) = run(connection, "BEGIN") {
+        return job.failed(error);
+    }
+    let answer = job.run(&mut Session { connection, now: (shared.clock)(), tell_others: false });
+    // Ends the snapshot before anybody acts on the answer. Nothing was written, so nothing can be lost.
+    let _ = run(connection, "COMMIT");
+    answer();
+}
+
+fn run(connection: &Connection, sql: &str) -> Stored<()> {
+    connection.prepare_cached(sql).and_then(|mut statement| statement.execute([])).map(drop).map_err(failed)
+}

@@ -1,0 +1,35 @@
+//! What the threads of one opened store share.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, OnceLock};
+
+use super::super::{Clock, ReadJob, WriteJob};
+use super::checkpoint::Checkpointer;
+use super::connection::Place;
+use super::queue::Queue;
+use super::turn::Turns;
+use super::wake::Bell;
+
+/// Called when another process has committed something.
+pub(super) type Watcher = Arc<dyn Fn() + Send + Sync>;
+
+/// One opened store, but for its connections, which belong to the threads.
+pub(super) struct Shared {
+    pub(super) place: Place,
+    pub(super) clock: Clock,
+    pub(super) writes: Queue<Box<dyn WriteJob>>,
+    pub(super) reads: Queue<Box<dyn ReadJob>>,
+    pub(super) turns: Turns,
+    pub(super) bell: Bell,
+    pub(super) checkpointer: Checkpointer,
+    pub(super) watcher: OnceLock<Watcher>,
+}
+
+impl Shared {
+    pub(super) fn tell_watcher(&self) {
+        if let Some(watcher) = self.watcher.get() {
+            // A panic of who is told must not end the thread that tells.
+            let _ = catch_unwind(AssertUnwindSafe(|| watcher()));
+        }
+    }
+}

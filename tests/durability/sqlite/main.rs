@@ -1,0 +1,39 @@
+//! The promises of the SQLite store: nothing acknowledged is lost, nothing is half there, nobody is shut out. Killed
+//! processes, foreign SQLites, lost power, full disks, forks.
+//!
+//! The same program plays the processes that are killed: `durability_sqlite role NAME ARGUMENTS`.
+//! `durability_sqlite torture [KILLS]` kills more often than the tests do.
+
+mod files;
+mod foreign;
+mod jobs;
+mod kill;
+mod locks;
+mod roles;
+mod worker;
+
+use libtest_mimic::{Arguments, Trial};
+
+fn main() {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    match arguments.first().map(String::as_str) {
+        Some("role") => return roles::play(&arguments[1], &arguments[2..]),
+        Some("torture") => {
+            return kill::torture(arguments.get(1).map_or(1000, |kills| kills.parse().expect("a number of kills")));
+        }
+        _ => {}
+    }
+    let mut trials = Vec::new();
+    trials.extend(files::trials());
+    trials.extend(locks::trials());
+    trials.extend(kill::trials());
+    libtest_mimic::run(&Arguments::from_args(), trials).exit();
+}
+
+/// A test that is a function. It fails by panicking.
+fn trial(name: &str, test: fn()) -> Trial {
+    Trial::test(name, move || {
+        test();
+        Ok(())
+    })
+}

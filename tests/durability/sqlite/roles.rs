@@ -1,0 +1,85 @@
+//! The processes that the tests start: this program again, in one of these roles.
+
+use std::fs::File;
+use std::io::{Read, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+
+use crate::{jobs::Db, locks, worker};
+
+/// Plays a role until it is done or killed.
+pub(crate) fn play(role: &str, arguments: &[String]) {
+    let path = Path::new(&arguments[0]);
+    match role {
+        "work" => worker::work(path, &arguments[1], std::io::stdout()),
+        "hold-a-lock" => locks::hold(path, &arguments[1]),
+        "fork" => locks::fork(path),
+        "log-deleted-without" => locks::log_deleted_without(path),
+        "create-one" => {
+            let db = Db::open(path);
+            db.create(&arguments[1]).expect("a run is created");
+        }
+        _ => panic!("no role {role}"),
+    }
+}
+
+/// This program in a role. Its standard output and input are pipes.
+pub(crate) fn start(role: &str, arguments: &[&str]) -> Child {
+    command(role, arguments).spawn().expect("the test's own program starts")
+}
+
+pub(crate) fn command(role: &str, arguments: &[&str]) -> Command {
+    let mut command = Command::new(std::env::current_exe().expect("the program has a path"));
+    command.arg("role").arg(role).args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped());
+    command
+}
+
+/// A new directory that nobody else uses, and is gone afterwards.
+pub(crate) struct Scratch(PathBuf);
+
+impl Scratch {
+    pub(crate) fn new() -> Scratch {
+        Scratch::below(&std::env::temp_dir())
+    }
+
+    pub(crate) fn below(parent: &Path) -> Scratch {
+        let path = parent.join(format!("agenthost-{}", uuid::Uuid::now_v7().simple()));
+        std::fs::create_dir(&path).expect("a directory of its own");
+        Scratch(path)
+    }
+
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.0.join(name)
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+/// Reads one byte that a child writes when it has come so far.
+pub(crate) fn wait_for_word(child: &mut Child) {
+    let mut word = [0];
+    child.stdout.as_mut().expect("a pipe").read_exact(&mut word).expect("the child says a word");
+}
+
+/// Says the word that `wait_for_word` waits for.
+pub(crate) fn say_word() {
+    let mut out = std::io::stdout();
+    out.write_all(b".").and_then(|()| out.flush()).expect("the parent listens");
+}
+
+/// Waits until the parent closes the pipe or writes to it.
+pub(crate) fn wait_for_parent() {
+    let _ = std::io::stdin().read(&mut [0]);
+}
+
+/// Opens and closes the database and its index, as every foreign SQLite does.
+pub(crate) fn touch(path: &Path) {
+    for suffix in ["", "-shm"] {
+        let file = path.with_file_name(format!("{}{suffix}", path.file_name().unwrap().to_str().unwrap()));
+        drop(File::open(file).expect("the file is there"));
+    }
+}
