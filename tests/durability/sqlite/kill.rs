@@ -245,7 +245,8 @@ pub(crate) fn check_whole(path: &Path) {
     whole(path).unwrap_or_else(|damage| panic!("{}: {damage}", path.display()));
 }
 
-fn whole(path: &Path) -> Result<(), String> {
+/// What is wrong with the database.
+pub(crate) fn whole(path: &Path) -> Result<(), String> {
     let inner = || -> rusqlite::Result<Vec<String>> {
         let connection = Connection::open(path)?;
         let mut damages = Vec::new();

@@ -6,9 +6,12 @@
 
 mod files;
 mod foreign;
+mod forgetful;
 mod jobs;
 mod kill;
 mod locks;
+mod others;
+mod power;
 mod roles;
 mod worker;
 
@@ -26,6 +29,8 @@ fn main() {
     let mut trials = Vec::new();
     trials.extend(files::trials());
     trials.extend(locks::trials());
+    trials.extend(others::trials());
+    trials.extend(power::trials());
     trials.extend(kill::trials());
     libtest_mimic::run(&Arguments::from_args(), trials).exit();
 }

@@ -5,7 +5,7 @@ use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
-use crate::{jobs::Db, locks, worker};
+use crate::{jobs::Db, locks, others, power, worker};
 
 /// Plays a role until it is done or killed.
 pub(crate) fn play(role: &str, arguments: &[String]) {
@@ -15,6 +15,10 @@ pub(crate) fn play(role: &str, arguments: &[String]) {
         "hold-a-lock" => locks::hold(path, &arguments[1]),
         "fork" => locks::fork(path),
         "log-deleted-without" => locks::log_deleted_without(path),
+        "write-for-a-while" => others::write_for_a_while(path),
+        "power-lost" => power::lose_power(path, false),
+        "power-lost-on-a-liar" => power::lose_power(path, true),
+        "faults" => power::fail(path),
         "create-one" => {
             let db = Db::open(path);
             db.create(&arguments[1]).expect("a run is created");

@@ -1,0 +1,133 @@
+//! Several processes on one database: each gets its turn, and each hears of what the others commit.
+
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, channel};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use agenthost::store::Store;
+use libtest_mimic::Trial;
+
+use crate::jobs::Db;
+use crate::roles::{self, Scratch};
+use crate::trial;
+
+/// Less than a store looks by itself, and far more than a wake-up takes.
+const SOON: Duration = Duration::from_secs(2);
+
+pub(crate) fn trials() -> Vec<Trial> {
+    vec![
+        trial("of_four_writing_processes_none_waits_over_a_second", turns),
+        trial("a_commit_in_another_process_wakes_this_one", woken_by_a_commit),
+        trial("a_killed_process_wakes_this_one", woken_by_a_kill),
+        trial("two_stores_of_one_process_wake_each_other_and_not_themselves", woken_by_a_neighbour),
+        trial("what_a_foreign_sqlite_commits_is_seen_at_the_next_look", seen_later),
+    ]
+}
+
+/// Writes for some seconds; says how many commits it made and how long the longest took.
+pub(crate) fn write_for_a_while(path: &Path) {
+    let db = Db::open(path);
+    roles::say_word();
+    roles::wait_for_parent();
+    let begun = Instant::now();
+    let threads: Vec<_> = (0..2)
+        .map(|thread| {
+            let db = db.clone();
+            thread::spawn(move || {
+                let (mut commits, mut longest) = (0_u64, Duration::ZERO);
+                while begun.elapsed() < Duration::from_secs(3) {
+                    let asked = Instant::now();
+                    db.create(&format!("{}-{thread}-{commits}", std::process::id())).expect("a run is created");
+                    longest = longest.max(asked.elapsed());
+                    commits += 1;
+                }
+                (commits, longest)
+            })
+        })
+        .collect();
+    let results: Vec<_> = threads.into_iter().map(|thread| thread.join().unwrap()).collect();
+    let commits: u64 = results.iter().map(|(commits, _)| commits).sum();
+    let longest = results.iter().map(|(_, longest)| longest.as_millis()).max().unwrap();
+    println!("{commits} {longest}");
+}
+
+fn turns() {
+    // In memory, where there is some: the promise is about turns, not about disks.
+    let memory = Path::new("/dev/shm");
+    let scratch = if memory.is_dir() { Scratch::below(memory) } else { Scratch::new() };
+    let path = scratch.path("runs.db");
+    let mut children: Vec<_> = (0..4).map(|_| roles::start("write-for-a-while", &[path.to_str().unwrap()])).collect();
+    children.iter_mut().for_each(roles::wait_for_word);
+    children.iter_mut().for_each(|child| drop(child.stdin.take()));
+    let said: Vec<Vec<u64>> = children
+        .into_iter()
+        .map(|mut child| {
+            let mut line = String::new();
+            BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+            assert!(child.wait().unwrap().success());
+            line.split_whitespace().map(|number| number.parse().unwrap()).collect()
+        })
+        .collect();
+    let all: u64 = said.iter().map(|said| said[0]).sum();
+    for process in &said {
+        assert!(process[1] < 1000, "one waited {} ms: {said:?}", process[1]);
+        assert!(process[0] > all / 20, "one had few turns: {said:?}");
+    }
+}
+
+/// What the store calls back, with the first call, which comes without cause, taken.
+fn watched(db: &Db) -> Receiver<()> {
+    let (changed, heard) = channel();
+    db.0.watch(Arc::new(move || changed.send(()).unwrap_or_default()));
+    heard.recv_timeout(SOON).expect("the first look is at once");
+    heard
+}
+
+fn woken_by_a_commit() {
+    let scratch = Scratch::new();
+    let path = scratch.path("runs.db");
+    let db = Db::open(&path);
+    let heard = watched(&db);
+    let mut child = roles::start("create-one", &[path.to_str().unwrap(), "from-afar"]);
+    heard.recv_timeout(SOON).expect("it is woken");
+    assert!(child.wait().unwrap().success());
+    assert_eq!(db.head("from-afar"), Ok(Some(1)));
+}
+
+fn woken_by_a_kill() {
+    let scratch = Scratch::new();
+    let path = scratch.path("runs.db");
+    let db = Db::open(&path);
+    let mut child = roles::start("write-for-a-while", &[path.to_str().unwrap()]);
+    roles::wait_for_word(&mut child);
+    let heard = watched(&db);
+    child.kill().unwrap();
+    child.wait().unwrap();
+    heard.recv_timeout(SOON).expect("it is woken");
+}
+
+fn woken_by_a_neighbour() {
+    let scratch = Scratch::new();
+    let path = scratch.path("runs.db");
+    let (one, two) = (Db::open(&path), Db::open(&path));
+    let (one_hears, two_hears) = (watched(&one), watched(&two));
+    one.create("a").unwrap();
+    two_hears.recv_timeout(SOON).expect("the neighbour is woken");
+    assert!(one_hears.recv_timeout(Duration::from_millis(100)).is_err(), "it wakes itself");
+    two.create("b").unwrap();
+    one_hears.recv_timeout(SOON).expect("the neighbour is woken");
+}
+
+fn seen_later() {
+    let scratch = Scratch::new();
+    let path = scratch.path("runs.db");
+    let db = Db::open(&path);
+    db.create("a").unwrap();
+    let heard = watched(&db);
+    let foreign = rusqlite::Connection::open(&path).unwrap();
+    foreign.execute("UPDATE run SET worker = 'somebody'", []).unwrap();
+    heard.recv_timeout(Duration::from_secs(20)).expect("it looks from time to time");
+}
