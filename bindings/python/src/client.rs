@@ -1,7 +1,7 @@
 //! The client's functions: requests to bytes, responses to objects.
 
 use agenthost::client::{self, Outcome, RequestOptions};
-use agenthost::protocol::{HostError, SensitiveNames};
+use agenthost::protocol::{HostError, SUPPORTED_VERSIONS, SensitiveNames};
 use agenthost::service::Answer;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -19,6 +19,7 @@ use crate::words;
 #[pyclass(frozen, module = "agenthost")]
 pub(crate) struct PreparedRequest {
     inner: client::PreparedRequest,
+    protocol_version: String,
 }
 
 #[pymethods]
@@ -31,6 +32,11 @@ impl PreparedRequest {
     #[getter]
     fn operation<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         words::operation(py, self.inner.operation())
+    }
+
+    #[getter]
+    fn protocol_version(&self) -> &str {
+        &self.protocol_version
     }
 
     #[getter]
@@ -59,7 +65,8 @@ pub(crate) struct Response {
     operation: Option<agenthost::protocol::Operation>,
     result: Option<Py<PyAny>>,
     error: Option<Py<PyAny>>,
-    next_version: Option<&'static str>,
+    /// The refusal as the core read it: it knows which version to try next.
+    refusal: Option<client::Response<'static>>,
 }
 
 #[pymethods]
@@ -89,9 +96,8 @@ impl Response {
         self.error.as_ref().map(|error| error.clone_ref(py))
     }
 
-    #[getter]
-    fn next_version(&self) -> Option<&'static str> {
-        self.next_version
+    fn next_version(&self, tried: &str) -> Option<&'static str> {
+        self.refusal.as_ref().and_then(|refusal| refusal.next_version(tried))
     }
 
     fn unwrap(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
@@ -119,15 +125,17 @@ pub(crate) fn encode_request(
     metadata: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<PreparedRequest> {
     let given = |name: &str, value: Option<&Bound<'_, PyAny>>| value.map(|value| text(name, value).map(Into::into)).transpose();
+    let protocol_version =
+        protocol_version.map_or(Ok(SUPPORTED_VERSIONS[0].to_owned()), |version| text("protocol_version", version))?;
     let options = RequestOptions {
         request_id: given("request_id", request_id)?,
         idempotency_key: given("idempotency_key", idempotency_key)?,
-        protocol_version: given("protocol_version", protocol_version)?,
+        protocol_version: Some(protocol_version.as_str().into()),
         metadata: self::metadata("metadata", metadata)?,
     };
     let inner = client::PreparedRequest::new(&core_request(request)?, &options)
         .map_err(|violation| PyValueError::new_err(violation.to_string()))?;
-    Ok(PreparedRequest { inner })
+    Ok(PreparedRequest { inner, protocol_version })
 }
 
 /// Takes a response apart and checks it.
@@ -146,23 +154,18 @@ pub(crate) fn decode_response(
     };
     let parsed = if bytes.len() >= LARGE { py.detach(parse) } else { parse() };
     let response = parsed.map_err(|bad| bad_response(py, &bad))?;
-    let next_version = response.next_version(&response.protocol_version);
-    let (result, error) = match response.outcome {
-        Outcome::Success(answer) => (Some(object(py, answer)?), None),
-        Outcome::Error(error) => (None, Some(error_object(py, &error)?)),
+    let (protocol_version, request_id) = (response.protocol_version.to_string(), response.request_id.to_string());
+    let operation = response.operation;
+    let response = response.into_owned();
+    let (result, error, refusal) = match response.outcome {
+        Outcome::Success(answer) => (Some(object(py, answer)?), None, None),
+        Outcome::Error(ref error) => (None, Some(error_object(py, error)?), Some(response)),
     };
-    Ok(Response {
-        protocol_version: response.protocol_version.into_owned(),
-        request_id: response.request_id.into_owned(),
-        operation: response.operation,
-        result,
-        error,
-        next_version,
-    })
+    Ok(Response { protocol_version, request_id, operation, result, error, refusal })
 }
 
-fn object(py: Python<'_>, answer: Answer<'_>) -> PyResult<Py<PyAny>> {
-    Ok(match answer.into_owned() {
+fn object(py: Python<'_>, answer: Answer<'static>) -> PyResult<Py<PyAny>> {
+    Ok(match answer {
         Answer::Submission(submission) => Py::new(py, RunSubmission::of(submission))?.into_any(),
         Answer::Run(run) => Py::new(py, RunView::of(run))?.into_any(),
         Answer::Page(page) => Py::new(py, EventPage::of(py, page)?)?.into_any(),

@@ -21,6 +21,7 @@ mod values;
 mod words;
 
 use pyo3::prelude::*;
+use pyo3::types::PyTuple;
 
 /// The native half of `agenthost`. Import from `agenthost`.
 #[pymodule(gil_used = true)]
@@ -45,7 +46,7 @@ mod _native {
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
-        module.add("SUPPORTED_VERSIONS", agenthost::protocol::SUPPORTED_VERSIONS.to_vec())?;
+        module.add("SUPPORTED_VERSIONS", PyTuple::new(module.py(), agenthost::protocol::SUPPORTED_VERSIONS)?)?;
         module.add("DEFAULT_MAX_MESSAGE_BYTES", agenthost::dispatch::DEFAULT_MAX_MESSAGE_BYTES)?;
         module.add("LARGE_MESSAGE_BYTES", super::message::LARGE)?;
         module.add("__version__", env!("CARGO_PKG_VERSION"))

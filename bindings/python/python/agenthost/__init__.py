@@ -7,12 +7,13 @@ The log of everything that callers may not see is the logger ``agenthost``.
 """
 
 try:
-    from . import _native
+    from . import _native as _native
 except ImportError as _error:
     if "interpreter" in str(_error):
         raise ImportError("agenthost works in the main interpreter only, not in a subinterpreter") from _error
     raise
 
+from ._client import AsyncClient, Client, Retry
 from ._dicts import (
     ApprovalViewDict,
     EventDict,
@@ -60,3 +61,53 @@ from ._native import (
 )
 from ._service import Service
 from ._words import ErrorCode, Operation, Resolution, RunStatus
+
+__all__ = [
+    "ApprovalView",
+    "ApprovalViewDict",
+    "AsyncClient",
+    "BadResponse",
+    "Call",
+    "CancelRun",
+    "Client",
+    "Conflict",
+    "CreateRun",
+    "DEFAULT_MAX_MESSAGE_BYTES",
+    "ErrorCode",
+    "Event",
+    "EventDict",
+    "EventPage",
+    "EventPageDict",
+    "ExecutionContext",
+    "ExecutionContextDict",
+    "Forbidden",
+    "GetRun",
+    "Host",
+    "HostError",
+    "Internal",
+    "InvalidRequest",
+    "ListEvents",
+    "NotFound",
+    "Operation",
+    "PreparedRequest",
+    "Resolution",
+    "ResolveApproval",
+    "Response",
+    "ResumeRun",
+    "Retry",
+    "RunStatus",
+    "RunSubmission",
+    "RunSubmissionDict",
+    "RunView",
+    "RunViewDict",
+    "SUPPORTED_VERSIONS",
+    "Service",
+    "Unauthorized",
+    "Unavailable",
+    "UnsupportedProtocolVersion",
+    "__version__",
+    "decode_response",
+    "encode_request",
+    "is_sensitive_name",
+    "negotiate_version",
+]

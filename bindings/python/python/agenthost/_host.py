@@ -11,18 +11,18 @@ import atexit
 import concurrent.futures
 import contextlib
 import inspect
-import sys
 import threading
 import time
 import weakref
 from collections.abc import Awaitable, Iterable
 from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from ._home import HomeLoop
-from ._log import failed, logger
+from ._log import decided, failed, logger
 from ._native import DEFAULT_MAX_MESSAGE_BYTES, NativeHost
 from ._service import Service, methods_of
+from ._waits import Deadline, cancel, check_timeout, discard, refuse_running_loop, still_cancelled, was_cancelled
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -57,7 +57,18 @@ class Host:
         ValueError: A sensitive name has no ASCII letter or digit; a limit or a time is not positive.
     """
 
-    __slots__ = ("__weakref__", "_abandoned", "_home", "_methods", "_native", "_open", "_service", "_tasks", "_timeout", "_waiting")
+    __slots__ = (
+        "__weakref__",
+        "_abandoned",
+        "_home",
+        "_methods",
+        "_native",
+        "_open",
+        "_service",
+        "_tasks",
+        "_timeout",
+        "_waiting",
+    )
 
     def __init__(
         self,
@@ -77,7 +88,7 @@ class Host:
             raise TypeError(f"max_message_bytes: expected an integer, found {type(max_message_bytes).__name__}")
         if max_message_bytes < 1:
             raise ValueError("max_message_bytes: expected at least 1")
-        _check_timeout(timeout)
+        check_timeout(timeout)
         if loop is None:
             with contextlib.suppress(RuntimeError):
                 loop = asyncio.get_running_loop()
@@ -123,7 +134,7 @@ class Host:
             result = self._methods[operation](call, request)
             response = open_call.complete(result)
         except BaseException as error:
-            response = failed(open_call, call, error)
+            return failed(open_call, call, error)
         if response is None:
             return self._wait(open_call, call, result, timeout)
         return response
@@ -133,8 +144,8 @@ class Host:
     ) -> bytes:
         """The response to a message, awaited.
 
-        ``async def`` methods run in the task that awaits; cancelling it cancels them. ``def`` methods run on the loop's thread and
-        block it meanwhile. Arguments, result and errors are those of :meth:`dispatch_json`.
+        ``async def`` methods run in the task that awaits; cancelling it cancels them. ``def`` methods run on the loop's thread
+        and block it meanwhile. Arguments, result and errors are those of :meth:`dispatch_json`.
         """
         opened = self._open(data, principal)
         if isinstance(opened, bytes):
@@ -144,7 +155,7 @@ class Host:
             result = self._methods[operation](call, request)
             response = open_call.complete(result)
         except BaseException as error:
-            response = failed(open_call, call, error)
+            return failed(open_call, call, error)
         if response is not None:
             return response
         seconds = self._seconds(open_call, result, timeout)
@@ -164,8 +175,8 @@ class Host:
                 ``unavailable``, and its coroutine cancelled.
 
         Raises:
-            RuntimeError: Called from a method of the host's own service, or in the thread of a loop on which calls of the host are
-                waiting: use :meth:`aclose` there.
+            RuntimeError: Called from a method of the host's own service, or in the thread of a loop on which calls of the host
+                are waiting: use :meth:`aclose` there.
 
         Closing twice is closing once. In a fork it only forgets: the calls are the parent's.
         """
@@ -173,8 +184,8 @@ class Host:
             return
         self._refuse_inside()
         self._refuse_blocking()
-        _check_timeout(timeout, zero=True)
-        until = _Deadline(timeout)
+        check_timeout(timeout, zero=True)
+        until = Deadline(timeout)
         pause = 0.0005
         while not self._native.drain() and not until.passed():
             # A sleep is what Ctrl-C ends; the native wait would not be.
@@ -188,8 +199,8 @@ class Host:
         if self._native.is_forked():
             return
         self._refuse_inside()
-        _check_timeout(timeout, zero=True)
-        until = _Deadline(timeout)
+        check_timeout(timeout, zero=True)
+        until = Deadline(timeout)
         pause = 0.0005
         while not self._native.drain() and not until.passed():
             await asyncio.sleep(until.at_most(pause))
@@ -206,9 +217,7 @@ class Host:
     async def __aenter__(self) -> Self:
         return self
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         await self.aclose()
 
     def __repr__(self) -> str:
@@ -223,17 +232,17 @@ class Host:
         response: bytes | None
         try:
             if self._abandoned:
-                _discard(awaitable)
-                return _decided(open_call.give_up("cancelled"))
+                discard(awaitable)
+                return decided(open_call.give_up("cancelled"))
             response = open_call.complete(await awaitable)
             if response is None:
                 raise TypeError(f"{call.operation.value} returned something to await from what was awaited: expected a result")
         except asyncio.CancelledError as error:
             if open_call.is_abandoned():
                 response = open_call.give_up("cancelled")
-                if response is None or _still_cancelled(task):
+                if response is None or still_cancelled(task):
                     raise
-            elif _was_cancelled(task):
+            elif was_cancelled(task):
                 open_call.give_up("cancelled")
                 raise
             else:
@@ -248,7 +257,7 @@ class Host:
             response = failed(open_call, call, error)
         finally:
             self._tasks.pop(open_call, None)
-        return _decided(response)
+        return decided(response)
 
     async def _answer_within(self, open_call: OpenCall, call: Call, awaitable: Awaitable[Any], seconds: float) -> bytes:
         """Awaits the service in a task of its own, for some seconds at the most."""
@@ -267,12 +276,12 @@ class Host:
 
     def _wait(self, open_call: OpenCall, call: Call, awaitable: Awaitable[Any], timeout: float | None) -> bytes:
         """Lets the service run on the home loop, and waits for it in this thread."""
-        until = _Deadline(self._seconds(open_call, awaitable, timeout))
+        until = Deadline(self._seconds(open_call, awaitable, timeout))
         try:
-            _refuse_running_loop()
+            refuse_running_loop()
             loop = self._home.running()
         except RuntimeError:
-            _discard(awaitable)
+            discard(awaitable)
             closed = open_call.is_abandoned()
             response = open_call.give_up("cancelled")
             if closed and response is not None:
@@ -285,7 +294,7 @@ class Host:
             response = self._wait_for(future, loop, open_call, until)
         except BaseException:
             open_call.give_up("cancelled")
-            _cancel(future, loop)
+            cancel(future, loop)
             raise
         finally:
             self._waiting.discard(thread)
@@ -296,14 +305,15 @@ class Host:
         future: concurrent.futures.Future[bytes | KeyboardInterrupt],
         loop: asyncio.AbstractEventLoop,
         open_call: OpenCall,
-        until: _Deadline,
+        until: Deadline,
     ) -> bytes:
         while True:
             try:
                 outcome = future.result(until.at_most(_LOOK))
             except concurrent.futures.CancelledError:
-                return _decided(open_call.give_up("dropped"))
+                return decided(open_call.give_up("dropped"))
             except concurrent.futures.TimeoutError:
+                why: Literal["timeout", "dropped"]
                 if until.passed():
                     why = "timeout"
                 elif loop.is_closed() or not loop.is_running():
@@ -313,7 +323,7 @@ class Host:
                     continue
                 response = open_call.give_up(why)
                 if response is not None:
-                    _cancel(future, loop)
+                    cancel(future, loop)
                     return response
             else:
                 if isinstance(outcome, KeyboardInterrupt):
@@ -331,9 +341,9 @@ class Host:
         if timeout is None:
             return self._timeout
         try:
-            _check_timeout(timeout)
+            check_timeout(timeout)
         except BaseException:
-            _discard(awaitable)
+            discard(awaitable)
             open_call.give_up("cancelled")
             raise
         return timeout
@@ -364,82 +374,7 @@ class Host:
             raise RuntimeError("close() would block the event loop on which calls of the host are waiting: await aclose()")
 
 
-_DISPATCHING = frozenset(
-    {Host.dispatch_json.__code__, Host.dispatch_json_async.__code__, Host._answer.__code__}
-)
-
-
-class _Deadline:
-    """A point in time, or never."""
-
-    __slots__ = ("_at",)
-
-    def __init__(self, seconds: float | None) -> None:
-        self._at = None if seconds is None else time.monotonic() + seconds
-
-    def passed(self) -> bool:
-        return self._at is not None and time.monotonic() >= self._at
-
-    def at_most(self, seconds: float) -> float:
-        return seconds if self._at is None else max(0.0, min(seconds, self._at - time.monotonic()))
-
-
-def _check_timeout(timeout: float | None, *, zero: bool = False) -> None:
-    if timeout is None:
-        return
-    if isinstance(timeout, bool) or not isinstance(timeout, (int, float)):
-        raise TypeError(f"timeout: expected seconds or None, found {type(timeout).__name__}")
-    if not (timeout > 0 or (zero and timeout == 0)):
-        raise ValueError(f"timeout: expected more than 0 seconds, found {timeout}")
-
-
-def _refuse_running_loop() -> None:
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
-        return
-    raise RuntimeError(
-        "an event loop runs in this thread, and waiting for an async method would block it: use 'await "
-        "host.dispatch_json_async(...)', or dispatch from another thread, for example with asyncio.to_thread"
-    )
-
-
-def _discard(awaitable: Awaitable[Any]) -> None:
-    """A coroutine that never starts says so in a warning, unless it is closed."""
-    if inspect.iscoroutine(awaitable):
-        awaitable.close()
-
-
-def _decided(response: bytes | None) -> bytes:
-    if response is None:
-        raise RuntimeError("another thread is answering this call")
-    return response
-
-
-def _cancel(future: concurrent.futures.Future[Any], loop: asyncio.AbstractEventLoop) -> None:
-    if not loop.is_closed():
-        future.cancel()
-
-
-if sys.version_info >= (3, 11):
-
-    def _was_cancelled(task: asyncio.Task[Any]) -> bool:
-        """Whether somebody has cancelled the task, or the service raised ``CancelledError`` by itself."""
-        return task.cancelling() > 0
-
-    def _still_cancelled(task: asyncio.Task[Any]) -> bool:
-        """Takes back the cancellation by which the host woke the task. True when there was another."""
-        return task.uncancel() > 0
-
-else:
-
-    def _was_cancelled(task: asyncio.Task[Any]) -> bool:
-        """Python 3.10 does not say who cancelled."""
-        return True
-
-    def _still_cancelled(task: asyncio.Task[Any]) -> bool:
-        """Python 3.10 does not say who cancelled."""
-        return False
+_DISPATCHING = frozenset({Host.dispatch_json.__code__, Host.dispatch_json_async.__code__, Host._answer.__code__})
 
 
 _hosts: weakref.WeakSet[Host] = weakref.WeakSet()
@@ -452,7 +387,7 @@ def _close_at_exit() -> None:
         if not host._native.is_forked():
             threads |= host._waiting
             host._abandon()
-    until = _Deadline(0.5)
+    until = Deadline(0.5)
     for thread in threads:
         if thread is not threading.current_thread():
             thread.join(until.at_most(0.5))

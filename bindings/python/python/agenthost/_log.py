@@ -12,7 +12,7 @@ logger = logging.getLogger("agenthost")
 logger.addHandler(logging.NullHandler())
 
 
-def failed(open_call: OpenCall, call: Call, error: BaseException) -> bytes | None:
+def failed(open_call: OpenCall, call: Call, error: BaseException) -> bytes:
     """The response to what a service raised.
 
     ``KeyboardInterrupt`` is raised again: it is the caller's. Of everything else but a :class:`HostError` nothing gets into the
@@ -27,12 +27,19 @@ def failed(open_call: OpenCall, call: Call, error: BaseException) -> bytes | Non
         except Exception as broken:
             broken.__cause__ = error
             _log(call, "raised a HostError that cannot be written", broken)
-            return open_call.internal()
+            return decided(open_call.internal())
         if error.code is ErrorCode.INTERNAL:
             _log(call, "failed", error)
-        return response
+        return decided(response)
     _log(call, "failed", error)
-    return open_call.internal()
+    return decided(open_call.internal())
+
+
+def decided(response: bytes | None) -> bytes:
+    """The response, which is there."""
+    if response is None:
+        raise RuntimeError("another thread is answering this call")
+    return response
 
 
 def _log(call: Call, what: str, error: BaseException) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Awaitable, Callable
-from typing import Any, Protocol, TypeAlias, Union
+from typing import Any, Protocol, TypeAlias
 
 from ._dicts import EventPageDict, RunSubmissionDict, RunViewDict
 from ._native import (
@@ -22,13 +22,11 @@ from ._native import (
 from ._words import Operation
 
 #: What the four mutations may return.
-SubmissionResult: TypeAlias = Union[
-    RunSubmission, RunSubmissionDict, Awaitable[RunSubmission], Awaitable[RunSubmissionDict]
-]
+SubmissionResult: TypeAlias = RunSubmission | RunSubmissionDict | Awaitable[RunSubmission] | Awaitable[RunSubmissionDict]
 #: What ``get_run`` may return.
-RunResult: TypeAlias = Union[RunView, RunViewDict, Awaitable[RunView], Awaitable[RunViewDict]]
+RunResult: TypeAlias = RunView | RunViewDict | Awaitable[RunView] | Awaitable[RunViewDict]
 #: What ``list_events`` may return.
-PageResult: TypeAlias = Union[EventPage, EventPageDict, Awaitable[EventPage], Awaitable[EventPageDict]]
+PageResult: TypeAlias = EventPage | EventPageDict | Awaitable[EventPage] | Awaitable[EventPageDict]
 
 
 class Service(Protocol):
