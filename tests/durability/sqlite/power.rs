@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Barrier, Mutex};
+use std::sync::{Arc, Barrier, Mutex, RwLock};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
@@ -48,6 +48,8 @@ type Acknowledged = Arc<Mutex<HashMap<String, u64>>>;
 /// Threads that create runs and append to them, and note what was acknowledged, until they are stopped.
 struct Load {
     stop: Arc<AtomicBool>,
+    /// Held while nothing new is to be begun.
+    pause: Arc<RwLock<()>>,
     acknowledged: Acknowledged,
     threads: Vec<JoinHandle<()>>,
 }
@@ -55,12 +57,15 @@ struct Load {
 impl Load {
     fn start(db: &Db) -> Load {
         let (stop, acknowledged) = (Arc::new(AtomicBool::new(false)), Acknowledged::default());
+        let pause = Arc::new(RwLock::new(()));
         let threads = (0..4)
             .map(|thread| {
                 let (db, stop, acknowledged) = (db.clone(), Arc::clone(&stop), Arc::clone(&acknowledged));
+                let pause = Arc::clone(&pause);
                 thread::spawn(move || {
                     let data = format!("\"{}\"", "x".repeat(20_000));
                     for number in 0.. {
+                        let _going = pause.read().unwrap();
                         let run_id = format!("run-{thread}-{number}");
                         let mut note = |head| acknowledged.lock().unwrap().insert(run_id.clone(), head);
                         if db.create(&run_id).map(|()| note(1)).is_ok() {
@@ -74,7 +79,7 @@ impl Load {
                 })
             })
             .collect();
-        Load { stop, acknowledged, threads }
+        Load { stop, pause, acknowledged, threads }
     }
 
     fn acknowledged(&self) -> HashMap<String, u64> {
@@ -116,6 +121,7 @@ pub(crate) fn lose_power(path: &Path, lie: bool) {
         let scratch = Scratch::new();
         let after = scratch.path("runs.db");
         forgetful::cut_power(path, &after, &mut dice);
+        let _paused = load.pause.write().unwrap();
         if !after.exists() {
             println!("cut {cut}: there is no file");
         } else if let Err(lost) = missing(&after, &acknowledged) {
@@ -128,6 +134,8 @@ pub(crate) fn lose_power(path: &Path, lie: bool) {
     let acknowledged = load.end();
     if !lie {
         assert!(acknowledged.len() > 100, "only {} runs: the test proves little", acknowledged.len());
+        let moved = std::fs::metadata(path).unwrap().len();
+        assert!(moved > 1 << 20, "only {moved} bytes were moved from the log: the test proves little");
     }
     drop(db);
 }
