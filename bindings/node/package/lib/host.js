@@ -26,6 +26,8 @@ class Host {
   #onLog;
   /** The calls in flight, by their numbers. */
   #flights = new Map();
+  /** The calls that each signal aborts. */
+  #signals = new WeakMap();
   #closing = false;
   /** Who waits for the last call to end. */
   #idle = [];
@@ -137,15 +139,32 @@ class Host {
       this.#giveUp(flight, false, signal.reason);
       return;
     }
-    if (signal !== undefined) {
-      const onAbort = () => this.#giveUp(flight, false, signal.reason);
-      signal.addEventListener('abort', onAbort, { once: true });
-      flight.unlisten = () => signal.removeEventListener('abort', onAbort);
-    }
+    if (signal !== undefined) this.#listen(flight, signal);
     if (timeoutMs !== undefined) {
       const onTime = () => this.#giveUp(flight, true, new DOMException(`No answer within ${timeoutMs} ms`, 'TimeoutError'));
       flight.timer = setTimeout(onTime, timeoutMs);
     }
+  }
+
+  /** Listens to a signal once for all calls that share it: signals warn of more than ten listeners. */
+  #listen(flight, signal) {
+    let group = this.#signals.get(signal);
+    if (group === undefined) {
+      const flights = new Set();
+      const onAbort = () => {
+        for (const each of [...flights]) this.#giveUp(each, false, signal.reason);
+      };
+      group = { flights, onAbort };
+      this.#signals.set(signal, group);
+      signal.addEventListener('abort', onAbort, { once: true });
+    }
+    group.flights.add(flight);
+    flight.unlisten = () => {
+      group.flights.delete(flight);
+      if (group.flights.size > 0 || this.#signals.get(signal) !== group) return;
+      this.#signals.delete(signal);
+      signal.removeEventListener('abort', group.onAbort);
+    };
   }
 
   /** Calls the service's method: `{ value }`, with `later` when it is a promise of the answer, with `failed` when it threw. */

@@ -1,0 +1,70 @@
+// agenthost beside pure JavaScript, in one process, in turns. Microseconds a call, medians. `--json` for programs.
+
+import { Host } from 'agenthost';
+import { CASES, used } from './cases.mjs';
+import { PureHost } from './pure.mjs';
+
+const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 25);
+const ROUND_MS = 30;
+const METHODS = ['createRun', 'getRun', 'cancelRun', 'resolveApproval', 'resumeRun', 'listEvents'];
+const service = (method) => Object.fromEntries(METHODS.map((name) => [name, method]));
+
+function subjects({ answer, message }) {
+  const later = async (request) => answer(request);
+  const [sync, pureSync] = [new Host(service(answer)), new PureHost(answer)];
+  const [async, pureAsync] = [new Host(service(later)), new PureHost(later)];
+  return {
+    sync: { agenthost: () => sync.dispatchJsonSync(message), pure: () => pureSync.dispatchJsonSync(message) },
+    async: { agenthost: () => async.dispatchJson(message), pure: () => pureAsync.dispatchJson(message) },
+  };
+}
+
+async function round(call, count) {
+  const c0 = process.cpuUsage();
+  for (let left = count; left > 0; left--) {
+    const response = call();
+    if (typeof response.then === 'function') await response;
+  }
+  const c = process.cpuUsage(c0); return (c.user + c.system) / count;
+}
+
+async function measure(calls) {
+  const names = Object.keys(calls);
+  const counts = {};
+  for (const name of names) {
+    await round(calls[name], 200);
+    counts[name] = Math.max(10, Math.round((ROUND_MS * 1000) / (await round(calls[name], 200))));
+  }
+  const times = Object.fromEntries(names.map((name) => [name, []]));
+  for (let left = ROUNDS; left > 0; left--) for (const name of names) times[name].push(await round(calls[name], counts[name]));
+  return Object.fromEntries(names.map((name) => [name, median(times[name])]));
+}
+
+function median(values) {
+  return values.sort((a, b) => a - b)[values.length >> 1];
+}
+
+async function same({ agenthost, pure }) {
+  const [ours, theirs] = [JSON.parse(await agenthost()), JSON.parse(await pure())];
+  if (!ours.ok || JSON.stringify(ours.body) !== JSON.stringify(theirs.body)) throw new Error('the two do not answer the same');
+}
+
+const rows = [];
+for (const each of CASES) {
+  for (const [kind, calls] of Object.entries(subjects(each))) {
+    await same(calls);
+    const { agenthost, pure } = await measure(calls);
+    const share = agenthost / pure;
+    rows.push({ case: each.name, kind, bytes: each.message.length, agenthost_us: agenthost, pure_us: pure, share, goal: each.goal ?? null });
+  }
+}
+if (process.argv.includes('--json')) {
+  console.log(JSON.stringify({ node: process.version, rounds: ROUNDS, unit: 'microseconds a call, median', rows }, null, 2));
+} else {
+  console.log('microseconds a call, medians          agenthost  pure JS  share  goal');
+  for (const row of rows) {
+    const columns = [row.agenthost_us.toFixed(2).padStart(9), row.pure_us.toFixed(2).padStart(8), row.share.toFixed(2).padStart(6), (row.goal ?? '').toString().padStart(5)];
+    console.log(`${`${row.case} (${row.kind})`.padEnd(38)}${columns.join(' ')}`);
+  }
+}
+if (used() === 0) throw new Error('the inputs were never read');

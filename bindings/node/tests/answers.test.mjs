@@ -1,0 +1,175 @@
+// Answers that nobody should give: each is `internal` out, with the cause in the log and nothing of it in the response.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { Host } from 'agenthost';
+import { event, GET_RUN, CREATE_RUN, keeper, message, read, service, view } from './support.mjs';
+
+const SECRET = 'hunter2-do-not-tell';
+
+async function dispatch(own, text = GET_RUN) {
+  const { records, onLog } = keeper();
+  const sync = new Host(service(own), { onLog });
+  const async = new Host(service(Object.fromEntries(Object.entries(own).map(([name, method]) => [name, async (...all) => method(...all)]))), { onLog });
+  const responses = [await sync.dispatchJson(text), sync.dispatchJsonSync(text), await async.dispatchJson(text)].map((bytes) => read(bytes));
+  for (const response of responses) assert.deepEqual(response, responses[0]);
+  return { response: responses[0], records };
+}
+
+async function refused(own, cause, text) {
+  const { response, records } = await dispatch(own, text);
+  assert.equal(response.ok, false);
+  assert.equal(response.error.code, 'internal');
+  assert.deepEqual(response.error.details, {});
+  assert.doesNotMatch(JSON.stringify(response), new RegExp(SECRET));
+  assert.equal(records.length, 3);
+  for (const record of records) {
+    assert.equal(record.level, 'error');
+    assert.match(JSON.stringify([record.message, record.fields]), cause);
+  }
+  return records;
+}
+
+const run = (more) => ({ getRun: () => view('run-1', more) });
+
+test('no result at all', async () => {
+  await refused({ getRun() {} }, /getRun answered what cannot be sent.*undefined; did the method return it\?/);
+  await refused({ getRun: () => null }, /found null/);
+  await refused({ getRun: () => [view('run-1')] }, /found an array/);
+  await refused({ getRun: () => JSON.stringify(view('run-1')) }, /found a string/);
+  await refused({ getRun: () => () => view('run-1') }, /found a function/);
+});
+
+test('a getter that throws', async () => {
+  const hostile = { ...view('run-1'), get revision() { throw new Error(SECRET); } };
+  const records = await refused({ getRun: () => hostile }, /hunter2/);
+  assert.equal(records[0].cause.message, SECRET);
+  await refused(run({ get result() { throw new Error(SECRET); } }), /hunter2/);
+});
+
+test('a cycle', async () => {
+  const cycle = {};
+  cycle.self = cycle;
+  await refused(run({ result: cycle }), /circular/);
+  const list = [];
+  list.push(list);
+  await refused({ listEvents: () => ({ events: [event(1, { data: list })], nextSequence: 1, hasMore: false }) }, /circular/, message('list_events', { runId: 'run-1' }));
+});
+
+test('a BigInt', async () => {
+  await refused(run({ revision: 1n }), /BigInt/);
+  await refused(run({ result: { n: 1n } }), /BigInt/);
+});
+
+test('NaN and infinities, which JSON would turn into null', async () => {
+  await refused(run({ revision: NaN }), /revision: expected a number, found NaN/);
+  await refused(run({ completedAtUnixMs: NaN }), /completedAtUnixMs: expected a number, found NaN/);
+  await refused(run({ context: { runId: 'run-1', deadlineUnixMs: Infinity } }), /context\.deadlineUnixMs/);
+  await refused(run({ result: { deep: [0, { n: -Infinity }] } }), /result\.deep\.1\.n: expected JSON, found -Infinity/);
+});
+
+test('undefined is an absent member, and nothing that an array can hold', async () => {
+  const { response } = await dispatch(run({ error: undefined, approval: undefined, result: { a: undefined, b: 1 } }));
+  assert.equal(response.body.error, '');
+  assert.deepEqual(response.body.result, { b: 1 });
+  await refused(run({ result: [1, undefined] }), /result\.1: expected JSON, found undefined/);
+  await refused(run({ runId: undefined }), /runId/);
+});
+
+test('a function and a symbol', async () => {
+  await refused(run({ result: { f() {} } }), /result\.f: expected JSON, found a function/);
+  await refused(run({ result: [Symbol('s')] }), /result\.0: expected JSON, found a symbol/);
+});
+
+test('a Date is its text in free JSON, and no number', async () => {
+  const { response } = await dispatch(run({ result: { at: new Date(0) } }));
+  assert.deepEqual(response.body.result, { at: '1970-01-01T00:00:00.000Z' });
+  await refused(run({ createdAtUnixMs: new Date(0) }), /createdAtUnixMs/);
+});
+
+test('built-in objects that JSON writes as if they were empty', async () => {
+  for (const value of [new Map([[1, 2]]), new Set([1]), /x/, new Uint8Array(2), new ArrayBuffer(2), Promise.resolve(1), new WeakMap()]) {
+    await refused(run({ result: { value } }), /result\.value: expected JSON, found a [A-Z]/);
+  }
+});
+
+test('a class instance: its named members, also those behind accessors', async () => {
+  class Row {
+    #revision = 4;
+    table = 'runs';
+    runId = 'run-1';
+    status = 'running';
+    context = {};
+    get revision() {
+      return this.#revision;
+    }
+    toJSON() {
+      return 'not asked';
+    }
+  }
+  const { response } = await dispatch({ getRun: () => new Row() });
+  assert.equal(response.body.revision, 4);
+  assert.doesNotMatch(JSON.stringify(response), /table|not asked/);
+});
+
+test('a Proxy is read like an object, a hostile one is a failure', async () => {
+  const { response } = await dispatch({ getRun: () => new Proxy(view('run-1'), {}) });
+  assert.equal(response.body.runId, 'run-1');
+  const trap = () => {
+    throw new Error(SECRET);
+  };
+  await refused({ getRun: () => new Proxy(view('run-1'), { get: (target, name) => (name === 'then' ? undefined : trap()) }) }, /hunter2/);
+  await refused(run({ result: new Proxy({}, { ownKeys: trap }) }), /hunter2/);
+  const { proxy, revoke } = Proxy.revocable({}, {});
+  revoke();
+  await refused(run({ context: proxy }), /revoked/);
+});
+
+test('extra members stay here, whatever they are', async () => {
+  const cycle = {};
+  cycle.self = cycle;
+  const { response } = await dispatch(run({ entity: cycle, n: 1n, password: SECRET }));
+  assert.equal(response.ok, true);
+  assert.doesNotMatch(JSON.stringify(response), new RegExp(`entity|password|${SECRET}`));
+});
+
+test('members of another type', async () => {
+  for (const more of [{ revision: '1' }, { revision: 1.5 }, { revision: 0 }, { revision: 2 ** 53 }, { revision: true }, { status: 'done' }, { status: 1 }, { error: null },
+    { metadata: { n: 1 } }, { metadata: [] }, { metadata: null }, { context: null }, { context: 'run-1' }, { approval: 'yes' }, { approval: {} }]) {
+    await refused(run(more), new RegExp(Object.keys(more)[0]));
+  }
+  await refused({ listEvents: () => ({ events: { 0: event(1) }, nextSequence: 1, hasMore: false }) }, /events: expected an array, found an object/, message('list_events', { runId: 'run-1' }));
+  await refused({ listEvents: () => ({ events: [null], nextSequence: 1, hasMore: false }) }, /events\.0: expected an event object, found null/, message('list_events', { runId: 'run-1' }));
+});
+
+test('ids with U+0000 and with lone surrogates', async () => {
+  for (const runId of ['run\u0000-1', 'run-\ud800', '\udfff', '']) {
+    await refused({ createRun: () => ({ runId, revision: 1, status: 'created' }) }, /runId|surrogate/, CREATE_RUN);
+  }
+  await refused(run({ error: 'half \ud83d' }), /surrogate/);
+  await refused(run({ result: { text: '\ude00' } }), /surrogate/);
+  await refused(run({ metadata: { '\ud800': 'x' } }), /surrogate/);
+});
+
+test('whole surrogate pairs and all other text arrive as they are', async () => {
+  const text = '😀 \u0000 \u2028 é ﷐ "\\\n\u007f';
+  const { response } = await dispatch(run({ error: text, result: { [text]: text }, metadata: { [text]: text } }));
+  assert.equal(response.body.error, text);
+  assert.deepEqual(response.body.result, { [text]: text });
+  assert.deepEqual(response.body.metadata, { [text]: text });
+});
+
+test('a result that nests too deep', async () => {
+  let deep = 1;
+  for (let level = 0; level < 101; level++) deep = [deep];
+  await refused(run({ result: deep }), /nesting/);
+  for (let level = 0; level < 100_000; level++) deep = [deep];
+  await refused(run({ result: deep }), /call stack/);
+});
+
+test('a response over the size limit', async () => {
+  const { records, onLog } = keeper();
+  const host = new Host(service(run({ result: 'x'.repeat(2000) })), { onLog, maxMessageBytes: 2000 });
+  assert.equal(read(await host.dispatchJson(GET_RUN)).error.code, 'internal');
+  assert.match(JSON.stringify(records), /2000 bytes/);
+});
