@@ -139,11 +139,10 @@ pub(crate) struct OpenCall {
     state: Mutex<State>,
     operation: Operation,
     log: Arc<LogQueue>,
-    _live: Live,
 }
 
 enum State {
-    Open(Core),
+    Open(Core, Live),
     /// Another thread is writing the response, without the GIL.
     Writing,
     Answered(Py<PyBytes>),
@@ -214,13 +213,13 @@ impl OpenCall {
 
     /// Whether the host was closed: the service's answer is not wanted any more.
     fn is_abandoned(&self) -> bool {
-        matches!(&*self.state(), State::Open(open) if open.is_abandoned())
+        matches!(&*self.state(), State::Open(open, _) if open.is_abandoned())
     }
 }
 
 impl OpenCall {
     fn new(open: Core, operation: Operation, log: Arc<LogQueue>) -> Self {
-        OpenCall { state: Mutex::new(State::Open(open)), operation, log, _live: Live::call() }
+        OpenCall { state: Mutex::new(State::Open(open, Live::call())), operation, log }
     }
 
     /// Answers with what `write` writes, about `size` bytes; or says what was answered before.
@@ -239,7 +238,7 @@ impl OpenCall {
     fn turn(&self, py: Python<'_>) -> Turn {
         let mut state = self.state();
         match std::mem::replace(&mut *state, State::Writing) {
-            State::Open(open) => Turn::Mine(open),
+            State::Open(open, _) => Turn::Mine(open),
             State::Writing => Turn::Late(None),
             State::Answered(response) => {
                 *state = State::Answered(response.clone_ref(py));

@@ -5,11 +5,12 @@
 //! 2. `context`, `request`, `result`, `page` - the frozen objects of the contract.
 //! 3. `host` - the two halves of a dispatch. `log` - what the core has to say meanwhile.
 //! 4. `client` - requests to bytes, responses to objects.
-//! 5. `live` - what is alive.
+//! 5. `live` - what is alive. `interpreter` - where the module may be imported.
 
 mod client;
 mod context;
 mod host;
+mod interpreter;
 mod json;
 mod live;
 mod log;
@@ -46,6 +47,7 @@ mod _native {
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        super::interpreter::refuse_subinterpreters(module.py())?;
         module.add("SUPPORTED_VERSIONS", PyTuple::new(module.py(), agenthost::protocol::SUPPORTED_VERSIONS)?)?;
         module.add("DEFAULT_MAX_MESSAGE_BYTES", agenthost::dispatch::DEFAULT_MAX_MESSAGE_BYTES)?;
         module.add("LARGE_MESSAGE_BYTES", super::message::LARGE)?;

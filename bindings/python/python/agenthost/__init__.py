@@ -6,13 +6,6 @@
 The log of everything that callers may not see is the logger ``agenthost``.
 """
 
-try:
-    from . import _native as _native
-except ImportError as _error:
-    if "interpreter" in str(_error):
-        raise ImportError("agenthost works in the main interpreter only, not in a subinterpreter") from _error
-    raise
-
 from ._client import AsyncClient, Client, Retry
 from ._dicts import (
     ApprovalViewDict,

@@ -1,0 +1,226 @@
+"""A host with a service of ``def`` methods: messages, principals, limits, misuse."""
+
+from __future__ import annotations
+
+import array
+import json
+import threading
+from typing import Any
+
+import pytest
+
+import agenthost
+from agenthost import Host
+from services import CONTEXT, OPERATIONS, Plain, code, create_run, envelope, get_run, ok, parsed, serving
+
+
+def test_bytes_bytearray_memoryview_and_str_are_messages() -> None:
+    host = Host(Plain())
+    message = get_run()
+    for data in (message, bytearray(message), memoryview(message), message.decode()):
+        assert ok(host.dispatch_json(data))["runId"] == "run-1"
+
+
+def test_a_memoryview_that_is_not_contiguous_is_read_as_it_looks() -> None:
+    message = get_run()
+    spread = bytearray(b"x" * (2 * len(message)))
+    spread[::2] = message
+    view = memoryview(spread)[::2]
+    assert not view.contiguous
+    assert ok(Host(Plain()).dispatch_json(view))["runId"] == "run-1"
+
+
+def test_a_message_that_changes_during_the_call_is_the_one_that_came() -> None:
+    message = bytearray(create_run({"n": 1}))
+    seen: list[Any] = []
+
+    class Changing(Plain):
+        def create_run(self, call: agenthost.Call, request: agenthost.CreateRun) -> Any:
+            message[:] = b"\0" * len(message)
+            seen.append((request.input, request.context.run_id))
+            return super().create_run(call, request)
+
+    assert ok(Host(Changing()).dispatch_json(message))["runId"] == "run-1"
+    assert seen == [({"n": 1}, "run-1")]
+
+
+@pytest.mark.parametrize("data", [{}, {"operation": "get_run"}, None, 7, [b""], array.array("b", b"{}")])
+def test_anything_else_is_a_type_error_that_says_what_to_pass(data: Any) -> None:
+    with pytest.raises(TypeError, match=r"bytes, bytearray, memoryview or str, found \w+: pass .*json\.dumps"):
+        Host(Plain()).dispatch_json(data)
+
+
+def test_any_text_gets_a_response() -> None:
+    host = Host(Plain())
+    for data in (b"", b"\xff", b"{", "[]", "\ud800", b'{"a":1}' * 2, "null", b"[" * 200_000, get_run() + b"\0"):
+        assert code(host.dispatch_json(data)) == "invalid_request"
+
+
+def test_ids_with_a_nul_are_refused_and_emoji_pass() -> None:
+    host = Host(Plain())
+    assert code(host.dispatch_json(get_run("a\0b"))) == "invalid_request"
+    assert ok(host.dispatch_json(get_run("run-🦀")))["runId"] == "run-🦀"
+    assert ok(host.dispatch_json(json.dumps(json.loads(get_run("run-🦀")), ensure_ascii=False)))["runId"] == "run-🦀"
+
+
+def test_a_lone_surrogate_in_a_message_is_refused_with_a_response() -> None:
+    host = Host(Plain())
+    text = '{"protocolVersion":"2026-07-01","requestId":"\ud800","operation":"get_run","body":{"runId":"a"}}'
+    assert code(host.dispatch_json(text)) == "invalid_request"
+    assert code(host.dispatch_json(text.replace("\ud800", "\\ud800"))) == "invalid_request"
+
+
+def test_the_call_says_what_stands_around_the_request() -> None:
+    seen: list[agenthost.Call] = []
+
+    class Looking(Plain):
+        def create_run(self, call: agenthost.Call, request: agenthost.CreateRun) -> Any:
+            seen.append(call)
+            return super().create_run(call, request)
+
+    message = envelope("create_run", {"context": {"runId": "a"}}, idempotencyKey="k", metadata={"region": "eu"})
+    Host(Looking()).dispatch_json(message, principal="user-1")
+    Host(Looking()).dispatch_json(message)
+    call = seen[0]
+    assert (call.request_id, call.idempotency_key, call.metadata, call.principal) == ("r-1", "k", {"region": "eu"}, "user-1")
+    assert call.operation is agenthost.Operation.CREATE_RUN
+    assert seen[1].principal is None
+
+
+def test_a_principal_is_a_string_that_is_not_empty() -> None:
+    host = Host(Plain())
+    with pytest.raises(ValueError, match="empty principal"):
+        host.dispatch_json(get_run(), principal="")
+    with pytest.raises(TypeError, match="principal: expected a string or None, found int"):
+        host.dispatch_json(get_run(), principal=7)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="principal: .*surrogate"):
+        host.dispatch_json(get_run(), principal="\ud800")
+
+
+def test_a_host_can_require_a_principal() -> None:
+    host = Host(Plain(), require_principal=True)
+    assert code(host.dispatch_json(get_run())) == "unauthorized"
+    assert ok(host.dispatch_json(get_run(), principal="user-1"))
+
+
+def test_a_missing_method_fails_when_the_host_is_made() -> None:
+    for operation in OPERATIONS:
+        service = Plain()
+        setattr(service, operation, None)
+        with pytest.raises(TypeError, match=rf"expected the methods {operation} on Plain, found none"):
+            Host(service)
+    with pytest.raises(TypeError, match="create_run, get_run, cancel_run, resolve_approval, resume_run, list_events on object"):
+        Host(object())  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match=r"found the class Plain: pass Plain\(\)"):
+        Host(Plain)  # type: ignore[arg-type]
+
+
+def test_a_subclass_of_service_that_lacks_a_method_cannot_be_made() -> None:
+    class Some(agenthost.Service):
+        pass
+
+    with pytest.raises(TypeError, match="abstract"):
+        Some()  # type: ignore[abstract]
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        ({"max_message_bytes": 0}, ValueError, "at least 1"),
+        ({"max_message_bytes": True}, TypeError, "found bool"),
+        ({"max_message_bytes": "1"}, TypeError, "found str"),
+        ({"sensitive_names": "session"}, TypeError, "several names"),
+        ({"sensitive_names": ["日本"]}, ValueError, "ASCII letter or digit"),
+        ({"timeout": 0}, ValueError, "more than 0"),
+        ({"timeout": -1}, ValueError, "more than 0"),
+        ({"timeout": float("nan")}, ValueError, "more than 0"),
+        ({"timeout": "1"}, TypeError, "found str"),
+    ],
+)
+def test_options_are_checked(options: dict[str, Any], error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
+        Host(Plain(), **options)
+
+
+def test_the_limit_holds_for_messages_and_for_responses() -> None:
+    message = get_run()
+    assert ok(Host(Plain(), max_message_bytes=max(len(message), 1000)).dispatch_json(message))
+    assert code(Host(Plain(), max_message_bytes=len(message) - 1).dispatch_json(message)) == "invalid_request"
+    large = serving(lambda call, request: agenthost.RunView("run-1", 1, "running", CONTEXT, result="x" * 2000))
+    assert code(Host(large, max_message_bytes=1000).dispatch_json(message)) == "internal"
+
+
+def test_an_input_of_20_mb_goes_in_and_out() -> None:
+    text = "é" * 10_000_000
+
+    class Keeping(Plain):
+        def create_run(self, call: agenthost.Call, request: agenthost.CreateRun) -> Any:
+            assert request.input == {"text": text}
+            self.kept = request.input_json
+            return super().create_run(call, request)
+
+        def get_run(self, call: agenthost.Call, request: agenthost.GetRun) -> Any:
+            return agenthost.RunView("run-1", 1, "running", CONTEXT, result_json=self.kept)
+
+    body = {"context": {"runId": "run-1"}, "input": {"text": text}}
+    message = {"protocolVersion": "2026-07-01", "requestId": "r", "operation": "create_run", "body": body, "idempotencyKey": "k"}
+    data = json.dumps(message, ensure_ascii=False)
+    assert code(Host(Keeping()).dispatch_json(data)) == "invalid_request"
+    host = Host(Keeping(), max_message_bytes=32 << 20)
+    ok(host.dispatch_json(data))
+    assert ok(host.dispatch_json(get_run()))["result"] == {"text": text}
+
+
+def test_a_host_adds_sensitive_names_and_removes_none() -> None:
+    metadata = {"sessionId": "1", "accessToken": "2", "region": "eu"}
+    view = agenthost.RunView("run-1", 1, "running", CONTEXT, metadata=metadata)
+    host = Host(serving(lambda call, request: view), sensitive_names=["session-id"])
+    assert ok(host.dispatch_json(get_run()))["metadata"] == {"region": "eu"}
+    assert host.is_sensitive_name("my_session_id")
+    assert host.is_sensitive_name("password")
+    assert not host.is_sensitive_name("session")
+
+
+def test_a_method_may_dispatch() -> None:
+    host: Host
+
+    def get(call: agenthost.Call, request: agenthost.GetRun) -> agenthost.RunView:
+        if request.run_id != "inner":
+            assert ok(host.dispatch_json(get_run("inner")))["runId"] == "inner"
+        return agenthost.RunView(request.run_id, 1, "running", agenthost.ExecutionContext(request.run_id))
+
+    host = Host(serving(get))
+    assert ok(host.dispatch_json(get_run("outer")))["runId"] == "outer"
+
+
+def test_many_threads_dispatch_at_once() -> None:
+    host = Host(Plain())
+    failures: list[BaseException] = []
+
+    def work(number: int) -> None:
+        try:
+            for turn in range(300):
+                run = f"run-{number}-{turn}"
+                assert ok(host.dispatch_json(get_run(run, run)))["runId"] == run
+                assert parsed(host.dispatch_json(create_run([number, turn], run)))["requestId"] == "r-1"
+        except BaseException as error:
+            failures.append(error)
+
+    threads = [threading.Thread(target=work, args=(number,)) for number in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not failures
+
+
+def test_a_repr_tells_no_secret() -> None:
+    shown = repr(Host(Plain(), sensitive_names=["hidden"]))
+    assert shown == "<agenthost.Host of a Plain>"
+    call = agenthost.Call("get_run", "r-1", metadata={"a": "hidden"}, principal="hidden", idempotency_key="hidden")
+    request = agenthost.CreateRun(agenthost.ExecutionContext("r", user_id="hidden"), {"hidden": 1}, metadata={"a": "hidden"})
+    view = agenthost.RunView("r", 1, "failed", CONTEXT, result="hidden", error="hidden", metadata={"a": "hidden"})
+    error = agenthost.NotFound("no", details="hidden", metadata={"a": "hidden"})
+    prepared = agenthost.encode_request(request)
+    for value in (call, request, request.context, view, error, prepared):
+        assert "hidden" not in repr(value)
