@@ -25,8 +25,8 @@ run() {
 modules=("$@")
 [ ${#modules[@]} -gt 0 ] || modules=(protocol service dispatch host client)
 for module in "${modules[@]}"; do
-    run "$module" --lib
-    run "$module" --lib --test properties --test conformance
+    run "$module" --lib -- protocol:: service:: dispatch:: host:: client::
+    run "$module" --test properties --test conformance
 done
 for module in "${modules[@]}"; do
     echo "== $module: not noticed"

