@@ -4,9 +4,11 @@
 //! The same program plays the processes that are killed: `durability_sqlite role NAME ARGUMENTS`.
 //! `durability_sqlite torture [KILLS]` kills more often than the tests do.
 
+mod calls;
 mod files;
 mod foreign;
 mod forgetful;
+mod histories;
 mod jobs;
 mod kill;
 mod locks;
@@ -29,6 +31,7 @@ fn main() {
     let mut trials = Vec::new();
     trials.extend(files::trials());
     trials.extend(locks::trials());
+    trials.extend(histories::trials());
     trials.extend(others::trials());
     trials.extend(power::trials());
     trials.extend(kill::trials());

@@ -5,7 +5,7 @@ use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
-use crate::{jobs::Db, locks, others, power, worker};
+use crate::{calls, jobs::Db, locks, others, power, worker};
 
 /// Plays a role until it is done or killed.
 pub(crate) fn play(role: &str, arguments: &[String]) {
@@ -19,6 +19,7 @@ pub(crate) fn play(role: &str, arguments: &[String]) {
         "power-lost" => power::lose_power(path, false),
         "power-lost-on-a-liar" => power::lose_power(path, true),
         "faults" => power::fail(path),
+        "make-calls" => calls::make(path, &arguments[1], arguments[2].parse().expect("a seed")),
         "create-one" => {
             let db = Db::open(path);
             db.create(&arguments[1]).expect("a run is created");

@@ -1,0 +1,154 @@
+//! Costs that must not depend on what a run or a file holds: appends, pages, claims.
+
+use std::path::Path;
+
+use agenthost::protocol::{FreeJson, Metadata, Operation};
+use agenthost::runs::{ClaimRequest, NewEvent, ToolResult};
+use agenthost::service::{Answer, Call, ListEvents, Request};
+use rusqlite::Connection;
+use serde_json::{Value, json};
+
+use crate::{Scratch, create, median, open, ratio};
+
+const APPENDS: usize = 400;
+const ADMITTED: usize = 5_000;
+
+/// An append by one caller at 0 and at 5,000 admitted results of 1 KiB, beside a bare commit of one row by SQLite.
+pub(crate) fn appends(scratch: &Scratch) -> Value {
+    let runs = open(&scratch.file());
+    create(&runs, "run").expect("a run is created");
+    let request = ClaimRequest { agent_ids: vec!["agent".to_owned()], ..ClaimRequest::default() };
+    let claimed = runs.claim(&request).wait().expect("it is claimed").expect("there is one");
+    let data = FreeJson::new(r#"{"delta":"and so on, and so forth"}"#).expect("it is JSON").into_owned();
+    let event = [NewEvent::new("delta", data)];
+    let append = || {
+        runs.append_events(&claimed.claim, &event, None).wait().expect("it is appended");
+    };
+    let bare = bare_commits(scratch);
+
+    let at_0 = median(APPENDS, append);
+    let bare_first = median(APPENDS, &bare);
+    let outcome = format!("\"{}\"", "x".repeat(1022));
+    let admitted: Vec<_> = (0..ADMITTED)
+        .map(|number| {
+            let result = ToolResult {
+                tool_call_id: format!("call-{number}"),
+                tool_name: "tool".to_owned(),
+                step_id: String::new(),
+                key: "key".to_owned(),
+                outcome: FreeJson::new(&outcome).expect("it is JSON").into_owned(),
+            };
+            runs.admit_tool_result(&claimed.claim, result)
+        })
+        .collect();
+    admitted.into_iter().for_each(|later| drop(later.wait().expect("it is admitted")));
+    let at_5000 = median(APPENDS, append);
+    let bare_then = median(APPENDS, &bare);
+    json!({
+        "at_0_admitted": at_0,
+        "at_5000_admitted": at_5000,
+        "bare_commit": [bare_first, bare_then],
+        "at_5000_to_0": ratio(at_5000, at_0),
+        "at_0_to_bare": ratio(at_0, bare_first),
+        "at_5000_to_bare": ratio(at_5000, bare_then),
+    })
+}
+
+/// SQLite's own commit of one such row, with the same settings.
+fn bare_commits(scratch: &Scratch) -> impl Fn() {
+    let connection = Connection::open(scratch.file()).expect("the database opens");
+    connection
+        .execute_batch("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; CREATE TABLE event (run, seq, data, PRIMARY KEY (run, seq)) WITHOUT ROWID")
+        .expect("it is set up");
+    let number = std::cell::Cell::new(0);
+    move || {
+        number.set(number.get() + 1);
+        let mut insert = connection.prepare_cached("INSERT INTO event VALUES (1, ?1, ?2)").expect("it is prepared");
+        insert.execute((number.get(), r#"{"delta":"and so on, and so forth"}"#)).expect("it is committed");
+    }
+}
+
+/// The first 256 events of runs of several lengths.
+pub(crate) fn pages(scratch: &Scratch, scale: usize) -> Value {
+    let path = scratch.file();
+    let lengths = [1_000, 100_000 / scale, 1_000_000 / scale];
+    let runs = open(&path);
+    for length in lengths {
+        create(&runs, &format!("run-{length}")).expect("a run is created");
+    }
+    for length in lengths {
+        fill(
+            &path,
+            "INSERT INTO event SELECT (SELECT id FROM run WHERE run_id = ?2), n + 1, 0, 2, 'delta', '', '', '{\"delta\":\"and so on, and so forth\"}', '{}' FROM number",
+            length,
+        );
+        fill(&path, "UPDATE run SET head = ?1 + 1 WHERE run_id = ?2 AND (SELECT count(*) FROM number) > 0", length);
+    }
+    let mut took = serde_json::Map::new();
+    for length in lengths {
+        let run_id = format!("run-{length}");
+        let page = || {
+            let call = Call {
+                operation: Operation::ListEvents,
+                request_id: "request".into(),
+                idempotency_key: "".into(),
+                metadata: Metadata::new(),
+                principal: None,
+            };
+            let request = ListEvents { run_id: run_id.as_str().into(), after_sequence: 0, limit: 256 };
+            match runs.serve(&call, &Request::ListEvents(request)).wait() {
+                Ok(Answer::Page(page)) => assert!(page.events.len() == 256 && page.has_more),
+                other => panic!("no page: {other:?}"),
+            }
+        };
+        took.insert(format!("of_{length}"), json!(median(300, page)));
+    }
+    Value::Object(took)
+}
+
+/// A claim, committed, among a million runs that wait.
+pub(crate) fn claims(scratch: &Scratch, scale: usize) -> Value {
+    let path = scratch.file();
+    let runs = open(&path);
+    create(&runs, "run").expect("a run is created");
+    let count = 1_000_000 / scale;
+    let few = claim_among(&runs, 1);
+    create(&runs, "run-again").expect("a run is created");
+    let columns = "owner, agent_id, status, revision, head, first, epoch, worker, lease_ms, attempt, takeovers, ready_at, fp, created_at, updated_at";
+    fill(
+        &path,
+        &format!(
+            "INSERT INTO run (run_id, {columns}) SELECT 'run-' || n || ?2, {columns} FROM number, run WHERE run_id = 'run-again'"
+        ),
+        count,
+    );
+    for kind in 1..=3 {
+        fill(
+            &path,
+            &format!(
+                "INSERT INTO body SELECT id, {kind}, json FROM run, (SELECT json FROM body WHERE kind = {kind} LIMIT 1) \
+                 WHERE id > 2 AND id <= ?1 / 100 + 2 AND ?2 != ''"
+            ),
+            count,
+        );
+    }
+    let many = claim_among(&runs, 300);
+    json!({ format!("among_{count}"): many, "alone": few })
+}
+
+fn claim_among(runs: &agenthost::runs::Runs, count: usize) -> f64 {
+    let request = ClaimRequest { agent_ids: vec!["agent".to_owned()], ..ClaimRequest::default() };
+    median(count, || {
+        runs.claim(&request).wait().expect("it is claimed").expect("there is one");
+    })
+}
+
+/// Writes many rows at once, past the library: `number` counts from 1 to `count` (?1), ?2 is `run-COUNT`.
+fn fill(path: &Path, sql: &str, count: usize) {
+    let connection = Connection::open(path).expect("the database opens");
+    connection.busy_timeout(std::time::Duration::from_secs(60)).expect("it is set");
+    let count = i64::try_from(count).expect("a count of rows");
+    let numbers = "WITH RECURSIVE number (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM number WHERE n < ?1)";
+    let sql = format!("{numbers} {sql}");
+    connection.execute(&sql, (count, format!("run-{count}"))).expect("the rows are written");
+}

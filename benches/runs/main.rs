@@ -1,0 +1,128 @@
+//! What durable runs cost in a SQLite file, with full sync, on a disk and in memory. Each figure that is compared with another is
+//! measured beside it in the same run: machines differ, ratios less. `--json` for machines, `--quick` for a tenth of the rows.
+
+mod creates;
+mod files;
+mod wake;
+
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use agenthost::protocol::{ExecutionContext, FreeJson, HostError, Metadata, Operation};
+use agenthost::runs::{Runs, RunsOptions};
+use agenthost::service::{Answer, Call, CreateRun, Request};
+use serde_json::{Value, json};
+
+fn main() {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    if let [role, path] = &arguments[..]
+        && role == "waiter"
+    {
+        return wake::wait_for_work(Path::new(path));
+    }
+    let asked = |name: &str| arguments.iter().any(|argument| argument == name);
+    let scale = if asked("--quick") { 10 } else { 1 };
+    let disk = Scratch::new(&std::env::temp_dir());
+    let memory = Path::new("/dev/shm").is_dir().then(|| Scratch::new(Path::new("/dev/shm")));
+
+    let mut report = json!({ "disk": measure(&disk, scale) });
+    if let Some(memory) = &memory {
+        report["tmpfs"] = measure(memory, scale);
+        let of = |place: &str| report[place]["creates_per_second"]["ordered_64"].as_f64().unwrap_or(0.0);
+        report["creates_64_disk_to_tmpfs"] = ratio(of("disk"), of("tmpfs"));
+    }
+    if asked("--json") {
+        println!("{report:#}");
+    } else {
+        print("", &report);
+    }
+}
+
+fn measure(scratch: &Scratch, scale: usize) -> Value {
+    let (creates, sizes) = creates::measure(scratch);
+    json!({
+        "creates_per_second": creates,
+        "file": sizes,
+        "append_us": files::appends(scratch),
+        "first_256_events_us": files::pages(scratch, scale),
+        "claim_us": files::claims(scratch, scale),
+        "wake_another_process_us": wake::measure(scratch),
+    })
+}
+
+fn print(path: &str, value: &Value) {
+    match value {
+        Value::Object(members) => members.iter().for_each(|(name, value)| {
+            print(&if path.is_empty() { name.clone() } else { format!("{path} {name}") }, value);
+        }),
+        value => println!("{path:60} {value}"),
+    }
+}
+
+/// One figure through another, to two digits.
+fn ratio(one: f64, other: f64) -> Value {
+    json!((one / other * 100.0).round() / 100.0)
+}
+
+/// The middle of what `work` takes, in microseconds.
+fn median(count: usize, mut work: impl FnMut()) -> f64 {
+    let mut took: Vec<Duration> = (0..count)
+        .map(|_| {
+            let begun = Instant::now();
+            work();
+            begun.elapsed()
+        })
+        .collect();
+    middle(&mut took)
+}
+
+fn middle(took: &mut [Duration]) -> f64 {
+    took.sort_unstable();
+    (took[took.len() / 2].as_secs_f64() * 1e7).round() / 10.0
+}
+
+/// A directory that is gone afterwards.
+struct Scratch(PathBuf);
+
+impl Scratch {
+    fn new(parent: &Path) -> Scratch {
+        let path = parent.join(format!("agenthost-bench-{}", uuid::Uuid::now_v7().simple()));
+        std::fs::create_dir(&path).expect("a directory of its own");
+        Scratch(path)
+    }
+
+    /// A file in it that is not there yet.
+    fn file(&self) -> PathBuf {
+        self.0.join(format!("{}.db", uuid::Uuid::now_v7().simple()))
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+fn open(path: &Path) -> Runs {
+    Runs::open(&format!("sqlite:{}", path.display()), RunsOptions::default()).expect("the database opens")
+}
+
+/// Creates a run of the agent `agent`, with a key of its own.
+fn create(runs: &Runs, run_id: &str) -> Result<Answer<'static>, HostError<'static>> {
+    let call = Call {
+        operation: Operation::CreateRun,
+        request_id: "request".into(),
+        idempotency_key: run_id.into(),
+        metadata: Metadata::new(),
+        principal: Some("someone".into()),
+    };
+    let context = ExecutionContext {
+        run_id: run_id.into(),
+        agent_id: "agent".into(),
+        tenant_id: "tenant".into(),
+        ..ExecutionContext::default()
+    };
+    let input = FreeJson::new(r#"{"question":"how long is a piece of string?","attachments":[]}"#).expect("it is JSON");
+    let request = Request::CreateRun(CreateRun { context, input, metadata: Metadata::new() });
+    runs.serve(&call, &request).wait()
+}
