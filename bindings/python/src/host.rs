@@ -27,19 +27,22 @@ use crate::values::{metadata, named, str_of, text, type_name, wrong_type};
 pub(crate) struct NativeHost {
     host: Host,
     log: Arc<LogQueue>,
+    /// From this many bytes on the GIL is released while the core works.
+    large: usize,
     _live: Live,
 }
 
 #[pymethods]
 impl NativeHost {
     #[new]
-    fn new(max_message_bytes: usize, sensitive_names: Vec<String>, require_principal: bool) -> PyResult<Self> {
+    #[pyo3(signature = (max_message_bytes, sensitive_names, require_principal, large=LARGE))]
+    fn new(max_message_bytes: usize, sensitive_names: Vec<String>, require_principal: bool, large: usize) -> PyResult<Self> {
         let sensitive_names =
             SensitiveNames::with(sensitive_names).map_err(|error| PyValueError::new_err(format!("sensitive_names: {error}")))?;
         let log = Arc::new(LogQueue::default());
         let dispatcher = Dispatcher { max_message_bytes, sensitive_names, require_principal };
         let options = HostOptions { dispatcher, default_timeout: None, log: Some(log.hook()) };
-        Ok(NativeHost { host: Host::without_service(options), log, _live: Live::host() })
+        Ok(NativeHost { host: Host::without_service(options), log, large, _live: Live::host() })
     }
 
     /// The response as `bytes` when the message needs no service, else `(open_call, operation, call, request)`, the operation
@@ -60,16 +63,17 @@ impl NativeHost {
         };
         let message = Message::of(data)?;
         let bytes = message.bytes();
-        let opened = match bytes.len() {
-            LARGE.. => py.detach(|| self.open_owned(bytes, principal)),
-            _ => self.open_owned(bytes, principal),
+        let opened = if bytes.len() >= self.large {
+            py.detach(|| self.open_owned(bytes, principal))
+        } else {
+            self.open_owned(bytes, principal)
         };
         match opened.map_err(misuse)? {
             OwnedOpened::Answered(response) => Ok(PyBytes::new(py, &response).into_any()),
             OwnedOpened::Call(about, request, open) => {
                 let operation = about.operation;
                 let parts = (
-                    Bound::new(py, OpenCall::new(open, operation, self.log.clone()))?.into_any(),
+                    Bound::new(py, OpenCall::new(open, operation, self))?.into_any(),
                     operation as usize,
                     Bound::new(py, Call { inner: about })?.into_any(),
                     request::object(py, request)?,
@@ -139,10 +143,14 @@ pub(crate) struct OpenCall {
     state: Mutex<State>,
     operation: Operation,
     log: Arc<LogQueue>,
+    large: usize,
 }
 
 enum State {
-    Open(Core, Live),
+    Open {
+        open: Core,
+        _live: Live,
+    },
     /// Another thread is writing the response, without the GIL.
     Writing,
     Answered(Py<PyBytes>),
@@ -213,13 +221,18 @@ impl OpenCall {
 
     /// Whether the host was closed: the service's answer is not wanted any more.
     fn is_abandoned(&self) -> bool {
-        matches!(&*self.state(), State::Open(open, _) if open.is_abandoned())
+        matches!(&*self.state(), State::Open { open, .. } if open.is_abandoned())
     }
 }
 
 impl OpenCall {
-    fn new(open: Core, operation: Operation, log: Arc<LogQueue>) -> Self {
-        OpenCall { state: Mutex::new(State::Open(open, Live::call())), operation, log }
+    fn new(open: Core, operation: Operation, host: &NativeHost) -> Self {
+        OpenCall {
+            state: Mutex::new(State::Open { open, _live: Live::call() }),
+            operation,
+            log: host.log.clone(),
+            large: host.large,
+        }
     }
 
     /// Answers with what `write` writes, about `size` bytes; or says what was answered before.
@@ -228,7 +241,7 @@ impl OpenCall {
             Turn::Mine(open) => open,
             Turn::Late(response) => return Ok(response),
         };
-        let response = if size >= LARGE { py.detach(|| write(open)) } else { write(open) };
+        let response = if size >= self.large { py.detach(|| write(open)) } else { write(open) };
         let response = PyBytes::new(py, &response).unbind();
         *self.state() = State::Answered(response.clone_ref(py));
         self.log.flush(py);
@@ -238,7 +251,7 @@ impl OpenCall {
     fn turn(&self, py: Python<'_>) -> Turn {
         let mut state = self.state();
         match std::mem::replace(&mut *state, State::Writing) {
-            State::Open(open, _) => Turn::Mine(open),
+            State::Open { open, .. } => Turn::Mine(open),
             State::Writing => Turn::Late(None),
             State::Answered(response) => {
                 *state = State::Answered(response.clone_ref(py));

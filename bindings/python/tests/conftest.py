@@ -6,7 +6,6 @@ import gc
 from collections.abc import Iterator
 
 import pytest
-
 from agenthost import _native
 
 

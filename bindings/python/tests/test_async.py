@@ -11,9 +11,8 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-import pytest
-
 import agenthost
+import pytest
 from agenthost import Host
 from services import CONTEXT, Plain, code, get_run, ok, reason, serving
 

@@ -15,10 +15,9 @@ import weakref
 from pathlib import Path
 from typing import Any
 
+import agenthost
 import psutil
 import pytest
-
-import agenthost
 from agenthost import Host, _native
 from services import CONTEXT, Plain, code, create_run, get_run, list_events, ok, serving
 

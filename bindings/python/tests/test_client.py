@@ -8,9 +8,8 @@ import uuid
 from collections.abc import Callable
 from typing import Any
 
-import pytest
-
 import agenthost
+import pytest
 from agenthost import AsyncClient, Client, Host, Retry
 from services import CONTEXT, Plain, get_run, serving
 

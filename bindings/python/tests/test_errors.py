@@ -8,9 +8,8 @@ import logging
 import pickle
 from typing import Any
 
-import pytest
-
 import agenthost
+import pytest
 from agenthost import Host, HostError, NotFound
 from services import Plain, code, get_run, ok, parsed, serving
 

@@ -7,9 +7,8 @@ import json
 import threading
 from typing import Any
 
-import pytest
-
 import agenthost
+import pytest
 from agenthost import Host
 from services import CONTEXT, OPERATIONS, Plain, code, create_run, envelope, get_run, ok, parsed, serving
 

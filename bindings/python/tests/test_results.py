@@ -5,9 +5,8 @@ from __future__ import annotations
 import logging
 from typing import Any
 
-import pytest
-
 import agenthost
+import pytest
 from agenthost import Event, EventPage, Host, RunSubmission, RunView
 from services import CONTEXT, Plain, code, create_run, get_run, list_events, ok, serving
 

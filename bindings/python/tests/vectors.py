@@ -159,7 +159,7 @@ class Script:
         self._reply = reply
         self._dicts = dicts
 
-    def play(self, call: agenthost.Call, request: object) -> Any:  # noqa: ANN401 - one of the results
+    def play(self, call: agenthost.Call, request: object) -> Any:
         context = {
             "requestId": call.request_id,
             "idempotencyKey": call.idempotency_key,
@@ -185,7 +185,7 @@ class Script:
 class AsyncScript(Script):
     """The same, with coroutines."""
 
-    async def play_async(self, call: agenthost.Call, request: object) -> Any:  # noqa: ANN401 - one of the results
+    async def play_async(self, call: agenthost.Call, request: object) -> Any:
         return self.play(call, request)
 
     create_run = get_run = cancel_run = resolve_approval = resume_run = list_events = play_async

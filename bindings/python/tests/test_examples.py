@@ -1,0 +1,80 @@
+"""The examples and the code in the documentation run as they stand."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+import subprocess
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import agenthost
+import pytest
+import typed_example
+from agenthost import Client, ExecutionContext
+from fastapi.testclient import TestClient
+
+PYTHON = Path(__file__).resolve().parents[1]
+DOCS = [PYTHON / "README.md", PYTHON.parents[1] / "docs" / "python.md"]
+
+
+def example(name: str) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(name, PYTHON / "examples" / f"{name}.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_a_fastapi_route_is_a_transport() -> None:
+    app = example("fastapi_route").app
+    with TestClient(app) as http:
+
+        def client(token: str) -> Client:
+            def send(data: bytes) -> bytes:
+                response = http.post("/agent-host", content=data, headers={"authorization": f"Bearer {token}"})
+                assert response.headers["content-type"] == "application/json"
+                response.raise_for_status()
+                return response.content
+
+            return Client(send)
+
+        ada, bob = client("token-of-ada"), client("token-of-bob")
+        assert ada.create_run(ExecutionContext("run-1"), {"a": 1}) == agenthost.RunSubmission("run-1", 1, "created")
+        assert ada.get_run("run-1").status == "created"
+        with pytest.raises(agenthost.NotFound):
+            bob.get_run("run-1")
+        with pytest.raises(agenthost.Conflict) as caught:
+            ada.cancel_run("run-1", 7)
+        assert caught.value.details == {"revision": 1}
+        assert ada.cancel_run("run-1", 1).status == "cancelled"
+        assert http.post("/agent-host", content=b"{}").status_code == 401
+        refused = http.post("/agent-host", content=b"{", headers={"authorization": "Bearer token-of-ada"})
+        assert refused.status_code == 200
+        assert refused.json()["error"]["code"] == "invalid_request"
+
+
+def test_the_demo_runs() -> None:
+    done = subprocess.run(
+        [sys.executable, str(PYTHON / "examples" / "demo.py")], capture_output=True, text=True, timeout=60, check=True
+    )
+    assert '"status":"created"' in done.stdout
+    assert "{'words': 3, 'for': 'ada'}" in done.stdout
+    assert "Conflict('the run has ended')" in done.stdout
+    assert "fault of the service, which" not in done.stdout
+
+
+def test_the_typed_example_runs() -> None:
+    assert typed_example.over_a_client() == ("created", 1, b'{"task":"look"}')
+
+
+@pytest.mark.parametrize("page", DOCS, ids=lambda page: page.name)
+def test_the_code_in_the_documentation_runs(page: Path) -> None:
+    blocks = re.findall(r"^```python\n(.*?)^```", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
+    assert blocks
+    source = "\n".join(blocks)
+    done = subprocess.run([sys.executable, "-c", source], capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 0, done.stderr
