@@ -31,7 +31,7 @@ class PreparedRequest {
     this.operation = operation;
     this.requestId = requestId;
     this.idempotencyKey = idempotencyKey;
-    lost.register(this, number);
+    lost.register(this, number, this);
   }
 
   /** The envelope, a new copy each time: whoever gets it may change or transfer it. */
@@ -42,7 +42,16 @@ class PreparedRequest {
   decodeResponse(data) {
     return decode('decodeResponse', data, this.#number);
   }
+
+  /** Lets go of the native half at once: finalizers wait for the event loop, which a busy client may not give them. */
+  static release(prepared) {
+    lost.unregister(prepared);
+    native.releaseRequest(prepared.#number);
+  }
 }
+const { release } = PreparedRequest;
+// Users of `encodeRequest` need not, and cannot.
+delete PreparedRequest.release;
 
 function encodeRequest(operation, request, given) {
   const options = check.options('encodeRequest', given, ENCODE_OPTIONS);
@@ -126,11 +135,11 @@ class Client {
     const { signal: aborter, ...around } = check.options(METHODS[operation], given, CALL_OPTIONS);
     const signal = check.signal(`${METHODS[operation]}: signal`, aborter);
     signal?.throwIfAborted();
-    const prepared = encodeRequest(operation, request, { ...around, protocolVersion: this.#protocolVersion });
-    let received = await this.#exchange(prepared, signal);
+    const first = encodeRequest(operation, request, { ...around, protocolVersion: this.#protocolVersion });
+    let received = await this.#exchange(first, signal);
     const version = this.#negotiate(received);
     if (version !== undefined) {
-      const { requestId, idempotencyKey } = prepared;
+      const { requestId, idempotencyKey } = first;
       const named = { ...around, requestId, ...(idempotencyKey === '' ? {} : { idempotencyKey }) };
       received = await this.#exchange(encodeRequest(operation, request, { ...named, protocolVersion: version }), signal);
     }
@@ -147,8 +156,16 @@ class Client {
     return version;
   }
 
-  /** Sends the same bytes until there is an answer that no retry can change, or no retry is left. */
   async #exchange(prepared, signal) {
+    try {
+      return await this.#insist(prepared, signal);
+    } finally {
+      release(prepared);
+    }
+  }
+
+  /** Sends the same bytes until there is an answer that no retry can change, or no retry is left. */
+  async #insist(prepared, signal) {
     for (let attempt = 0; ; attempt++) {
       signal?.throwIfAborted();
       const last = attempt >= this.#retries;
