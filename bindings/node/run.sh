@@ -1,0 +1,61 @@
+#!/usr/bin/env bash
+# The Node binding: check | test | conformance | bench [--json] | package | demo.
+set -euo pipefail
+cd "$(dirname "$0")"
+root=$(cd ../.. && pwd)
+platform=agenthost-linux-x64-gnu
+
+# stage NAME COMMAND... - runs it and shows its seconds.
+stage() {
+    local name=$1 started=$SECONDS status=0
+    shift
+    "$@" || status=$?
+    echo "node: $name took $((SECONDS - started)) s" >&2
+    return "$status"
+}
+
+# What checks and tests need from npm, by the lock file.
+tools() {
+    if ! cmp -s package-lock.json node_modules/.installed-lock; then
+        npm ci --no-audit --no-fund --loglevel=error
+        cp package-lock.json node_modules/.installed-lock
+    fi
+    ln -sfn ../package node_modules/agenthost
+}
+
+# The native library, where the loader looks for it. Cargo says where it has put it.
+library() {
+    (cd "$root" && cargo build --quiet --release -p agenthost-node)
+    local built=${CARGO_TARGET_DIR:-$root/target}/release/libagenthost_node.so home=node_modules/$platform
+    mkdir -p "$home"
+    cp platform/package.json "$home/package.json"
+    # A new file: a process that has loaded the old one keeps it.
+    cmp -s "$built" "$home/agenthost.node" || { rm -f "$home/agenthost.node" && cp "$built" "$home/agenthost.node"; }
+}
+
+prepare() {
+    stage "npm packages" tools
+    stage "library" library
+}
+
+tests() {
+    local status=0
+    prepare
+    stage "tests" node --test --test-reporter=./tests/reporter.mjs tests/*.test.mjs || status=1
+    stage "conformance" node tests/conformance/main.mjs || status=1
+    stage "packed tarballs" tests/packed/run.sh || status=1
+    return "$status"
+}
+
+case ${1:-} in
+    check) prepare && tests/check.sh ;;
+    test) tests ;;
+    conformance) prepare && node tests/conformance/main.mjs ;;
+    bench) prepare && node bench/main.mjs "${@:2}" ;;
+    package) prepare && node scripts/pack.mjs "$root/dist" ;;
+    demo) prepare && node examples/demo.mjs ;;
+    *)
+        echo "usage: run.sh check | test | conformance | bench [--json] | package | demo" >&2
+        exit 2
+        ;;
+esac

@@ -1,0 +1,82 @@
+// What must compile and what must not, through the ES module entry. `surface.cts` does the same through CommonJS.
+
+import {
+  BadResponse, Client, decodeResponse, encodeRequest, Host, HostError, isSensitiveName, negotiateVersion, supportedVersions,
+  type Call, type CreateRun, type ErrorCode, type EventPage, type Json, type RunSubmission, type RunView, type Service,
+} from 'agenthost';
+
+type Equal<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;
+const same = <A, B>(_: Equal<A, B>): void => {};
+
+const submission: RunSubmission = { runId: 'r', revision: 1, status: 'running' };
+const service: Service = {
+  createRun: (request: CreateRun, call: Call) => {
+    same<typeof request.input, Json>(true);
+    same<typeof request.inputJson, string>(true);
+    same<typeof call.principal, string | undefined>(true);
+    call.signal.throwIfAborted();
+    return submission;
+  },
+  getRun: async ({ runId }) => ({ runId, revision: 1, status: 'running', context: { runId }, resultJson: '1' }),
+  cancelRun: async () => submission,
+  resolveApproval: ({ resolution }) => {
+    same<typeof resolution, 'approved' | 'denied'>(true);
+    throw new HostError('conflict', 'no');
+  },
+  resumeRun: () => Promise.resolve(submission),
+  listEvents: ({ afterSequence }) => ({ events: [{ runId: 'r', sequence: afterSequence + 1, type: 't', status: 'running', data: { any: [1] } }], nextSequence: 1 }),
+};
+
+// @ts-expect-error a method is missing
+const missing: Service = { createRun: service.createRun };
+// @ts-expect-error a result needs a revision
+const incomplete: Service['createRun'] = () => ({ runId: 'r', status: 'running' });
+// @ts-expect-error no such status
+const status: Service['createRun'] = () => ({ runId: 'r', revision: 1, status: 'done' });
+void [missing, incomplete, status];
+
+const host = new Host(service, { maxMessageBytes: 1024, sensitiveNames: ['pin'], requirePrincipal: true, timeoutMs: 5, onLog: ({ level, message, fields, cause }) => void [level, message, fields, cause] });
+// @ts-expect-error misspelled
+new Host(service, { maxMesageBytes: 1024 });
+// @ts-expect-error not a message
+void host.dispatchJson({});
+// @ts-expect-error a synchronous dispatch cannot time out
+host.dispatchJsonSync('', { timeoutMs: 5 });
+same<ReturnType<Host['dispatchJson']>, Promise<Uint8Array>>(true);
+same<ReturnType<Host['dispatchJsonSync']>, Uint8Array>(true);
+
+export async function use(): Promise<void> {
+  await using disposed = new Host(service);
+  const { dispatchJson } = disposed;
+  await dispatchJson(new Uint8Array(), { principal: 'alice', signal: AbortSignal.timeout(5) });
+  const client = new Client(dispatchJson, { retries: 1 });
+  same<Awaited<ReturnType<typeof client.getRun>>, RunView>(true);
+  const page: EventPage = await client.listEvents({ runId: 'r' });
+  const data: Json | undefined = page.events[0]?.data;
+  // @ts-expect-error createRun needs a run id
+  await client.createRun({ context: {} });
+  const run = await client.getRun({ runId: 'r' }, { requestId: 'x', signal: new AbortController().signal });
+  run.result = { replaced: true };
+  // @ts-expect-error the text follows from the value
+  run.resultJson = '1';
+  const proxy: Service['getRun'] = () => client.getRun({ runId: 'r' });
+  void [data, proxy];
+}
+
+const error = new HostError('not_found', 'no', { retryable: true, details: { a: 1 }, metadata: { b: '2' }, cause: new Error() });
+// @ts-expect-error no such code
+new HostError('notFound', 'no');
+const unknown: unknown = error;
+if (HostError.is(unknown)) same<typeof unknown.code, ErrorCode>(true);
+
+const prepared = encodeRequest('get_run', { runId: 'r' });
+const response = prepared.decodeResponse(host.dispatchJsonSync(prepared.bytes));
+if (response.ok) same<typeof response.body, RunView>(true);
+else same<typeof response.error, HostError>(true);
+const any = decodeResponse('{}');
+if (any.ok && any.operation === 'list_events') same<typeof any.body, EventPage>(true);
+// @ts-expect-error no such operation
+encodeRequest('getRun', { runId: 'r' });
+same<ReturnType<typeof negotiateVersion>, string | undefined>(true);
+const known: boolean = isSensitiveName(supportedVersions[0] ?? '');
+void [known, new BadResponse('', '')];
