@@ -1,8 +1,8 @@
 """Dispatch in Python, in microseconds a call: this package beside the same host in pure Python.
 
-Contenders take turns in one process, so that all see the same machine; a figure is the median of the rounds. ``--json`` prints the
-figures for programs; ``--rounds N`` takes more time. ``threshold`` is about the GIL: the core held or released it, alone and
-beside a thread that is busy.
+Contenders take turns in one process, so that all see the same machine; a figure is the median of the rounds. ``--json`` prints
+the figures for programs; ``--rounds N`` takes more time. ``threshold`` is about the GIL: held or released while the core works,
+alone and beside a thread that is busy.
 """
 
 from __future__ import annotations

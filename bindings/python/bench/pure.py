@@ -1,8 +1,8 @@
 """The same host in pure Python, once for each library: the fastest that each lends itself to.
 
-``checked`` contenders keep the rules that the core keeps, as far as the library can: identities, versions, ranges, sensitive
-names, what an answer has to fit. None of them refuses repeated members, lone surrogates, overflowing numbers or deep nesting; those
-would need a parser of their own.
+With ``check`` a contender keeps the rules that the core keeps, as far as its library can: identities, versions, ranges,
+sensitive names, what an answer has to fit. None of them refuses repeated members, lone surrogates, overflowing numbers or deep
+nesting; those would need a parser of their own.
 """
 
 from __future__ import annotations

@@ -16,6 +16,7 @@ use crate::result::{RunSubmission, RunView};
 use crate::values::{dict, metadata, text};
 use crate::words;
 
+/// A request, frozen: `data` is the same bytes each time, so that a retry is a retry. Made by `encode_request`.
 #[pyclass(frozen, module = "agenthost")]
 pub(crate) struct PreparedRequest {
     inner: client::PreparedRequest,
@@ -58,6 +59,10 @@ impl PreparedRequest {
     }
 }
 
+/// A response that was checked (protocol, "The client's side"). Made by `decode_response`.
+///
+/// Either `result` or `error` is None. `request_id` is empty in a refusal whose request could not be read; `operation` is None in a refusal
+/// of a version and an operation that this library does not know.
 #[pyclass(frozen, module = "agenthost")]
 pub(crate) struct Response {
     protocol_version: String,
@@ -96,10 +101,12 @@ impl Response {
         self.error.as_ref().map(|error| error.clone_ref(py))
     }
 
+    /// The version to try next after an `unsupported_protocol_version` error, or None when negotiation fails.
     fn next_version(&self, tried: &str) -> Option<&'static str> {
         self.refusal.as_ref().and_then(|refusal| refusal.next_version(tried))
     }
 
+    /// The result; raises the error when there is one.
     fn unwrap(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
         match (&self.result, &self.error) {
             (Some(result), _) => Ok(result.clone_ref(py)),
@@ -114,7 +121,9 @@ impl Response {
     }
 }
 
-/// Checks a request and writes it.
+/// Checks a request and writes it; ids, and keys for mutations, are made when they are left out (UUIDv7).
+///
+/// Raises ValueError for what breaks a rule of the contract, with the member's path; TypeError for a value of another type.
 #[pyfunction]
 #[pyo3(signature = (request, *, request_id=None, idempotency_key=None, protocol_version=None, metadata=None))]
 pub(crate) fn encode_request(
@@ -138,7 +147,9 @@ pub(crate) fn encode_request(
     Ok(PreparedRequest { inner, protocol_version })
 }
 
-/// Takes a response apart and checks it.
+/// Takes a response apart and checks it: that it answers `request`, when that is given, and else everything but that.
+///
+/// Raises BadResponse. An error that the other side answered is no exception here: it is `Response.error`.
 #[pyfunction]
 #[pyo3(signature = (data, *, request=None))]
 pub(crate) fn decode_response(
@@ -191,7 +202,7 @@ fn bad_response(py: Python<'_>, bad: &client::BadResponse) -> PyErr {
     }
 }
 
-/// The most preferred protocol version that this library and the other side speak, or `None`.
+/// The most preferred protocol version that this library and the other side speak, or None.
 #[pyfunction]
 pub(crate) fn negotiate_version(offered: &Bound<'_, PyAny>) -> PyResult<Option<&'static str>> {
     if offered.is_instance_of::<pyo3::types::PyString>() {

@@ -11,6 +11,12 @@ use crate::words;
 /// What `copy` and `pickle` make an object of again: keyword arguments of its class.
 pub(crate) type NewArguments<'py> = (Bound<'py, PyTuple>, Bound<'py, PyDict>);
 
+/// Where a run comes from (protocol, "Execution context"). Strings are empty where nothing is known.
+///
+/// `run_id` names the run: not empty in `CreateRun`, without U+0000, at most 1,024 bytes. `deadline_unix_ms` is in milliseconds since
+/// the Unix epoch, within 8.64e15 of it, or None. A sensitive name in `metadata` refuses a request; it is dropped from an answer.
+///
+/// Raises TypeError for a value of another type (a bool is no integer), ValueError for text that UTF-8 cannot hold.
 #[pyclass(frozen, eq, module = "agenthost")]
 #[derive(Clone, PartialEq)]
 pub(crate) struct ExecutionContext {
@@ -136,6 +142,10 @@ impl ExecutionContext {
     }
 }
 
+/// What a service is told about a call, beside the request.
+///
+/// `request_id` names the request, `idempotency_key` the mutation (a retry carries the same one; empty for reads without one), `metadata`
+/// is the envelope's, and `principal` is whom the transport authenticated, or None: it never comes from the message.
 #[pyclass(frozen, module = "agenthost")]
 pub(crate) struct Call {
     pub(crate) inner: CoreCall<'static>,

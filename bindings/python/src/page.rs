@@ -10,6 +10,11 @@ use crate::json::{Argument, free_json, loads};
 use crate::values::{dict, metadata, run_status, text, text_or_empty, unix_ms, unsigned, wrong_type};
 use crate::words;
 
+/// Something that happened in a run (protocol, "Response").
+///
+/// `sequence` is its place among the run's events, 1 to 2^53-1; `type` is not empty; `status` is the run's after it; `timestamp_unix_ms`
+/// is in milliseconds since the Unix epoch. `data` is any JSON, None where there is nothing; it is copied now, parsed each time that it is
+/// read, and `data_json` is its text. It leaves the host as it is: no secrets.
 #[pyclass(frozen, eq, module = "agenthost")]
 #[derive(PartialEq)]
 pub(crate) struct Event {
@@ -118,6 +123,10 @@ impl Event {
     }
 }
 
+/// Events after a cursor, sequences rising (protocol, "Response").
+///
+/// `next_sequence` is the last event's sequence, or the request's cursor when there is no event. `has_more` says whether more events are
+/// there already. Raises TypeError when `events` holds anything else.
 #[pyclass(frozen, module = "agenthost")]
 pub(crate) struct EventPage {
     /// A tuple of [`Event`]s.

@@ -50,6 +50,10 @@ pub(crate) fn core_request(object: &Bound<'_, PyAny>) -> PyResult<Request<'stati
     Err(wrong_type("request", "one of the six requests", object))
 }
 
+/// Submits a run (protocol, "Request").
+///
+/// `context.run_id` names it. `input` is any JSON, `{}` when left out; it is parsed each time that it is read, and `input_json` is its
+/// text. Give one or the other. Raises TypeError and ValueError for what is no JSON.
 #[pyclass(frozen, module = "agenthost")]
 pub(crate) struct CreateRun {
     context: Py<ExecutionContext>,
@@ -112,6 +116,7 @@ impl CreateRun {
     }
 }
 
+/// Reads a run (protocol, "Request").
 #[pyclass(frozen, eq, module = "agenthost")]
 #[derive(PartialEq)]
 pub(crate) struct GetRun {
@@ -141,6 +146,7 @@ impl GetRun {
     }
 }
 
+/// Cancels a run that is still at `expected_revision`, 1 to 2^53-1 (protocol, "Request"). `reason` has the contract's default.
 #[pyclass(frozen, eq, module = "agenthost")]
 #[derive(PartialEq)]
 pub(crate) struct CancelRun {
@@ -188,6 +194,9 @@ impl CancelRun {
     }
 }
 
+/// Approves or denies what a run waits for (protocol, "Request").
+///
+/// `expected_revision` is 1 to 2^53-1, `resolution` is `approved` or `denied`.
 #[pyclass(frozen, eq, module = "agenthost")]
 #[derive(PartialEq)]
 pub(crate) struct ResolveApproval {
@@ -268,6 +277,10 @@ impl ResolveApproval {
     }
 }
 
+/// Lets an approved run go on (protocol, "Request").
+///
+/// `expected_revision` is 1 to 2^53-1. `input` is any JSON, `{}` when left out; it is parsed each time that it is read, and `input_json`
+/// is its text.
 #[pyclass(frozen, eq, module = "agenthost")]
 #[derive(PartialEq)]
 pub(crate) struct ResumeRun {
@@ -335,6 +348,9 @@ impl ResumeRun {
     }
 }
 
+/// Reads events after a cursor (protocol, "Request").
+///
+/// Events with a sequence above `after_sequence` are asked for, 0 for all; at most `limit` of them, 1 to 1000, 256 when left out.
 #[pyclass(frozen, eq, module = "agenthost")]
 #[derive(PartialEq)]
 pub(crate) struct ListEvents {

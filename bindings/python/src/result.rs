@@ -11,6 +11,9 @@ use crate::json::{Argument, free_json, loads};
 use crate::values::{dict, metadata, optional_unix_ms, resolution, run_status, text, text_or_empty, unix_ms, unsigned};
 use crate::words;
 
+/// What the four mutations answer: the run as it is now (protocol, "Response"). `revision` is 1 to 2^53-1.
+///
+/// Raises TypeError for a value of another type (a bool is no integer), ValueError for a status that the contract does not have.
 #[pyclass(frozen, eq, module = "agenthost")]
 #[derive(PartialEq)]
 pub(crate) struct RunSubmission {
@@ -71,6 +74,10 @@ impl RunSubmission {
     }
 }
 
+/// What a run waits for, or waited for (protocol, "Response").
+///
+/// `tool_call_id` and `tool_name` are not empty. Times are in milliseconds since the Unix epoch; `resolved_at_unix_ms` is None while the
+/// approval is pending, and only then.
 #[pyclass(frozen, eq, module = "agenthost")]
 #[derive(Clone, PartialEq)]
 pub(crate) struct ApprovalView {
@@ -165,6 +172,13 @@ impl ApprovalView {
     }
 }
 
+/// A run as `get_run` answers it (protocol, "Response").
+///
+/// `revision` is 1 to 2^53-1; times are in milliseconds since the Unix epoch. `result` is any JSON, None where there is nothing; it is
+/// copied now, parsed each time that it is read, and `result_json` is its text. It leaves the host as it is, as `error` does: no secrets.
+///
+/// Raises TypeError for a value of another type (a bool is no integer), ValueError for a status that the contract does not have and
+/// for what is no JSON.
 #[pyclass(frozen, eq, module = "agenthost")]
 #[derive(PartialEq)]
 pub(crate) struct RunView {
