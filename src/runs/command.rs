@@ -125,7 +125,7 @@ impl Command {
 }
 
 /// What a command came to.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Reply {
     /// Of the four client commands.
     Submission { revision: u64, status: RunStatus },

@@ -311,8 +311,8 @@ mod tests {
         assert!(digest(&deep).is_ok());
         let started = std::time::Instant::now();
         digest(&text).unwrap();
-        // Measured 60 ms without optimization.
-        assert!(started.elapsed() < std::time::Duration::from_secs(20));
+        // A bound against quadratic work, ten times what an unoptimized build needs on a busy machine.
+        assert!(started.elapsed() < std::time::Duration::from_secs(30));
     }
 
     #[test]

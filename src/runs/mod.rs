@@ -14,6 +14,8 @@ mod follow;
 mod host;
 mod job;
 mod later;
+#[cfg(test)]
+mod model;
 mod names;
 mod open;
 mod operate;

@@ -59,12 +59,6 @@ impl Waits {
         waiting.into_iter().for_each(|wait| wait.look(core));
     }
 
-    /// The number of waits, one for each topic that they have.
-    #[cfg(test)]
-    pub(crate) fn len(&self) -> usize {
-        self.lock().values().map(Vec::len).sum()
-    }
-
     fn add(&self, topics: &[Topic], wait: &Arc<dyn Waiting>) {
         let mut by_topic = self.lock();
         for topic in topics {

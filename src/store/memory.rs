@@ -33,7 +33,7 @@ impl Store for MemoryStore {
         let committed = {
             let mut tables = self.lock();
             match tables.as_mut() {
-                Some(tables) => job.run(&mut Session { now: (self.clock)(), tables }),
+                Some(tables) => job.run(&mut tables.session((self.clock)())),
                 None => Err(StoreError::Closed),
             }
         };
@@ -46,8 +46,7 @@ impl Store for MemoryStore {
             drop(tables);
             return job.failed(StoreError::Closed);
         };
-        let mut session = Session { now: (self.clock)(), tables: open };
-        let answer = job.run(&mut session);
+        let answer = job.run(&mut open.session((self.clock)()));
         drop(tables);
         answer();
     }
@@ -64,8 +63,8 @@ impl Store for MemoryStore {
 }
 
 /// Everything that is stored, with the indexes that the reads need.
-#[derive(Default)]
-struct Tables {
+#[derive(Clone, Default)]
+pub(crate) struct Tables {
     last: RunKey,
     ids: HashMap<String, RunKey>,
     runs: BTreeMap<RunKey, Run>,
@@ -76,6 +75,7 @@ struct Tables {
     expiries: BTreeSet<(i64, KeyScope)>,
 }
 
+#[derive(Clone)]
 struct Run {
     row: RunRow,
     bodies: BTreeMap<BodyKind, String>,
@@ -85,6 +85,17 @@ struct Run {
 }
 
 impl Tables {
+    pub(crate) fn session(&mut self, now: i64) -> Session<'_> {
+        Session { now, tables: self }
+    }
+
+    /// A look at a run's row and events, for tests that look often.
+    #[cfg(test)]
+    pub(crate) fn peek(&self, run_id: &str) -> Option<(&RunRow, &BTreeMap<u64, EventRow>)> {
+        let run = self.runs.get(self.ids.get(run_id)?)?;
+        Some((&run.row, &run.events))
+    }
+
     fn run(&mut self, run: RunKey) -> Stored<&mut Run> {
         self.runs.get_mut(&run).ok_or_else(|| StoreError::Broken(format!("no run {run}")))
     }
@@ -113,7 +124,7 @@ impl Tables {
 }
 
 /// One job's look at the tables.
-struct Session<'t> {
+pub(crate) struct Session<'t> {
     now: i64,
     tables: &'t mut Tables,
 }

@@ -4,7 +4,7 @@
 //! `runs::decide`, inside a job, between the store's reads and its [`Transaction::apply`]. So a store is
 //! small: the reads and writes below, a way to run jobs and commit them, and a signal when another process has committed.
 
-mod memory;
+pub(crate) mod memory;
 mod row;
 #[cfg(feature = "sqlite")]
 pub mod sqlite;

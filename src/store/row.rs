@@ -9,7 +9,7 @@ pub type Digest = [u8; 32];
 pub type RunKey = i64;
 
 /// The run's row: what a command has to look at. Small, and free of callers' JSON, as every append touches it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct RunRow {
     /// The place in the order of creation; 0 until it is inserted. Primary key.
     pub id: RunKey,
@@ -84,7 +84,7 @@ impl WorkerOp {
 }
 
 /// The last accepted suspend, complete or fail of a run.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct LastOp {
     /// The SHA-256 of the token of the claim that it ended.
     pub claim: Digest,
@@ -130,7 +130,7 @@ impl BodyKind {
 }
 
 /// Something that happened in a run. Primary key (run, sequence).
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct EventRow {
     /// Its place among the run's events, from 1.
     pub sequence: u64,
@@ -151,7 +151,7 @@ pub struct EventRow {
 }
 
 /// The result of a tool call, admitted once. Primary key (run, tool_call_id).
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct AdmittedRow {
     /// The tool call.
     pub tool_call_id: String,
@@ -166,7 +166,7 @@ pub struct AdmittedRow {
 }
 
 /// What a key of `append_events` stands for. Primary key (run, key). It outlives the compaction of its events.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct BatchRow {
     /// The worker's key.
     pub key: String,
@@ -195,7 +195,7 @@ impl KeyScope {
 }
 
 /// What a call with a key came to. Index (expires_at).
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct KeyRow {
     /// The fingerprint of the request.
     pub fingerprint: Digest,

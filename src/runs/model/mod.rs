@@ -1,0 +1,55 @@
+//! Every interleaving of two workers, two clients, one approval, lease ends, a deadline, a dead worker and lost answers, at
+//! small size: each reachable state is visited once, and the promises of durable runs are checked on each step.
+//!
+//! `AGENTHOST_MODEL=large` visits more: more lost answers, lease ends and decisions.
+
+mod check;
+mod world;
+
+use std::collections::{BTreeMap, HashSet};
+
+use world::{Budget, World, digest};
+
+/// Visits all states; how many there were, and how often each event and answer was seen.
+fn explore(budget: Budget) -> (usize, BTreeMap<String, u64>) {
+    let mut seen = HashSet::new();
+    let mut coverage = BTreeMap::new();
+    let mut open = vec![World::new(budget)];
+    seen.insert(digest(&open[0]));
+    while let Some(world) = open.pop() {
+        check::never_stuck(&world);
+        for step in world.steps() {
+            let mut next = world.clone();
+            let answer = next.take(&step);
+            *coverage.entry(answer).or_default() += 1;
+            check::step(&world, &next, &step);
+            if seen.insert(digest(&next)) {
+                open.push(next);
+            }
+        }
+    }
+    (seen.len(), coverage)
+}
+
+#[test]
+fn every_interleaving_keeps_the_promises() {
+    let large = std::env::var("AGENTHOST_MODEL").is_ok_and(|size| size == "large");
+    let budgets: &[Budget] = if large { &Budget::LARGE } else { &Budget::SMALL };
+    let mut coverage: BTreeMap<String, u64> = BTreeMap::new();
+    std::thread::scope(|scope| {
+        let explored: Vec<_> = budgets.iter().map(|budget| (budget, scope.spawn(|| explore(*budget)))).collect();
+        for (budget, explored) in explored {
+            let (states, seen) = explored.join().unwrap();
+            println!("model: {states} states with {budget:?}");
+            for (answer, count) in seen {
+                *coverage.entry(answer).or_default() += count;
+            }
+        }
+    });
+    // What was never seen was not checked.
+    let answers = ["created", "running", "waiting_for_approval", "completed", "failed", "cancelled", "timed_out"];
+    let reasons = ["revision_mismatch", "invalid_state", "approval_mismatch", "claim_held", "claim_lost"];
+    for expected in answers.iter().chain(&reasons).chain(&crate::runs::LIBRARY_EVENTS).chain(&["nothing to claim", "repeated"]) {
+        assert!(coverage.contains_key(*expected), "{expected} was never seen: {coverage:?}");
+    }
+}

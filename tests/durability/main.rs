@@ -1,0 +1,15 @@
+//! The promises of durable runs, kept by every store alike. A store joins by a line in `support`.
+
+#[macro_use]
+mod support;
+
+mod approvals;
+mod deadlines;
+mod events;
+mod fingerprints;
+mod histories;
+mod idempotency;
+mod operators;
+mod owners;
+mod waiting;
+mod workers;
