@@ -8,8 +8,9 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::PyBytes;
 
+use crate::gil::{self, LARGE};
 use crate::json::loads;
-use crate::message::{LARGE, Message};
+use crate::message::Message;
 use crate::page::EventPage;
 use crate::request::core_request;
 use crate::result::{RunSubmission, RunView};
@@ -163,7 +164,7 @@ pub(crate) fn decode_response(
         Some(request) => request.parse(bytes),
         None => client::parse_any(bytes),
     };
-    let parsed = if bytes.len() >= LARGE { py.detach(parse) } else { parse() };
+    let parsed = gil::working(py, bytes.len(), LARGE, parse);
     let response = parsed.map_err(|bad| bad_response(py, &bad))?;
     let (protocol_version, request_id) = (response.protocol_version.to_string(), response.request_id.to_string());
     let operation = response.operation;

@@ -14,10 +14,11 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyString};
 
 use crate::context::Call;
+use crate::gil::{self, LARGE};
 use crate::json::{dumps, text_of};
 use crate::live::Live;
 use crate::log::LogQueue;
-use crate::message::{LARGE, Message};
+use crate::message::Message;
 use crate::page::EventPage;
 use crate::request;
 use crate::result::{RunSubmission, RunView};
@@ -63,11 +64,7 @@ impl NativeHost {
         };
         let message = Message::of(data)?;
         let bytes = message.bytes();
-        let opened = if bytes.len() >= self.large {
-            py.detach(|| self.open_owned(bytes, principal))
-        } else {
-            self.open_owned(bytes, principal)
-        };
+        let opened = gil::working(py, bytes.len(), self.large, || self.open_owned(bytes, principal));
         match opened.map_err(misuse)? {
             OwnedOpened::Answered(response) => Ok(PyBytes::new(py, &response).into_any()),
             OwnedOpened::Call(about, request, open) => {
@@ -241,7 +238,7 @@ impl OpenCall {
             Turn::Mine(open) => open,
             Turn::Late(response) => return Ok(response),
         };
-        let response = if size >= self.large { py.detach(|| write(open)) } else { write(open) };
+        let response = gil::working(py, size, self.large, || write(open));
         let response = PyBytes::new(py, &response).unbind();
         *self.state() = State::Answered(response.clone_ref(py));
         self.log.flush(py);

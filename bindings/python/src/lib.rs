@@ -3,12 +3,13 @@
 //!
 //! 1. `values`, `words`, `json`, `message` - from Python values to the core's and back.
 //! 2. `context`, `request`, `result`, `page` - the frozen objects of the contract.
-//! 3. `host` - the two halves of a dispatch. `log` - what the core has to say meanwhile.
+//! 3. `host` - the two halves of a dispatch. `gil` - when it is given up. `log` - what the core has to say meanwhile.
 //! 4. `client` - requests to bytes, responses to objects.
 //! 5. `live` - what is alive. `interpreter` - where the module may be imported.
 
 mod client;
 mod context;
+mod gil;
 mod host;
 mod interpreter;
 mod json;
@@ -32,6 +33,8 @@ mod _native {
     #[pymodule_export]
     use super::context::{Call, ExecutionContext};
     #[pymodule_export]
+    use super::gil::exiting;
+    #[pymodule_export]
     use super::host::{NativeHost, OpenCall};
     #[pymodule_export]
     use super::live::live;
@@ -50,7 +53,7 @@ mod _native {
         super::interpreter::refuse_subinterpreters(module.py())?;
         module.add("SUPPORTED_VERSIONS", PyTuple::new(module.py(), agenthost::protocol::SUPPORTED_VERSIONS)?)?;
         module.add("DEFAULT_MAX_MESSAGE_BYTES", agenthost::dispatch::DEFAULT_MAX_MESSAGE_BYTES)?;
-        module.add("LARGE_MESSAGE_BYTES", super::message::LARGE)?;
+        module.add("LARGE_MESSAGE_BYTES", super::gil::LARGE)?;
         module.add("__version__", env!("CARGO_PKG_VERSION"))
     }
 }

@@ -6,10 +6,6 @@ use pyo3::types::{PyByteArray, PyBytes, PyMemoryView, PyString};
 
 use crate::values::type_name;
 
-/// From this many bytes on the GIL is released while the core works. Below, giving it up and getting it back costs more than
-/// the work: see the benchmark.
-pub(crate) const LARGE: usize = 256 << 10;
-
 /// The bytes of a message.
 pub(crate) enum Message<'a> {
     Borrowed(&'a [u8]),

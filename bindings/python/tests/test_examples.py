@@ -10,10 +10,10 @@ from pathlib import Path
 from types import ModuleType
 
 import agenthost
+import httpx
 import pytest
 import typed_example
-from agenthost import Client, ExecutionContext
-from fastapi.testclient import TestClient
+from agenthost import AsyncClient, ExecutionContext
 
 PYTHON = Path(__file__).resolve().parents[1]
 DOCS = [PYTHON / "README.md", PYTHON.parents[1] / "docs" / "python.md"]
@@ -29,30 +29,31 @@ def example(name: str) -> ModuleType:
     return module
 
 
-def test_a_fastapi_route_is_a_transport() -> None:
+async def test_a_fastapi_route_is_a_transport() -> None:
     app = example("fastapi_route").app
-    with TestClient(app) as http:
+    transport = httpx.ASGITransport(app)
+    async with app.router.lifespan_context(app), httpx.AsyncClient(transport=transport, base_url="http://host") as http:
 
-        def client(token: str) -> Client:
-            def send(data: bytes) -> bytes:
-                response = http.post("/agent-host", content=data, headers={"authorization": f"Bearer {token}"})
+        def client(token: str) -> AsyncClient:
+            async def send(data: bytes) -> bytes:
+                response = await http.post("/agent-host", content=data, headers={"authorization": f"Bearer {token}"})
                 assert response.headers["content-type"] == "application/json"
                 response.raise_for_status()
                 return response.content
 
-            return Client(send)
+            return AsyncClient(send)
 
         ada, bob = client("token-of-ada"), client("token-of-bob")
-        assert ada.create_run(ExecutionContext("run-1"), {"a": 1}) == agenthost.RunSubmission("run-1", 1, "created")
-        assert ada.get_run("run-1").status == "created"
+        assert await ada.create_run(ExecutionContext("run-1"), {"a": 1}) == agenthost.RunSubmission("run-1", 1, "created")
+        assert (await ada.get_run("run-1")).status == "created"
         with pytest.raises(agenthost.NotFound):
-            bob.get_run("run-1")
+            await bob.get_run("run-1")
         with pytest.raises(agenthost.Conflict) as caught:
-            ada.cancel_run("run-1", 7)
+            await ada.cancel_run("run-1", 7)
         assert caught.value.details == {"revision": 1}
-        assert ada.cancel_run("run-1", 1).status == "cancelled"
-        assert http.post("/agent-host", content=b"{}").status_code == 401
-        refused = http.post("/agent-host", content=b"{", headers={"authorization": "Bearer token-of-ada"})
+        assert (await ada.cancel_run("run-1", 1)).status == "cancelled"
+        assert (await http.post("/agent-host", content=b"{}")).status_code == 401
+        refused = await http.post("/agent-host", content=b"{", headers={"authorization": "Bearer token-of-ada"})
         assert refused.status_code == 200
         assert refused.json()["error"]["code"] == "invalid_request"
 

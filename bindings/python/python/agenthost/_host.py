@@ -18,6 +18,7 @@ from collections.abc import Awaitable, Iterable
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal
 
+from . import _native
 from ._home import HomeLoop
 from ._log import decided, failed, logger
 from ._native import DEFAULT_MAX_MESSAGE_BYTES, NativeHost
@@ -126,6 +127,8 @@ class Host:
             RuntimeError: The method is ``async def`` and an event loop runs in this thread (await :meth:`dispatch_json_async`
                 instead), or the home loop does not run; or this process is a fork of the one that made the host.
         """
+        if timeout is not None:
+            check_timeout(timeout)
         opened = self._open(data, principal)
         if isinstance(opened, bytes):
             return opened
@@ -147,6 +150,8 @@ class Host:
         ``async def`` methods run in the task that awaits; cancelling it cancels them. ``def`` methods run on the loop's thread
         and block it meanwhile. Arguments, result and errors are those of :meth:`dispatch_json`.
         """
+        if timeout is not None:
+            check_timeout(timeout)
         opened = self._open(data, principal)
         if isinstance(opened, bytes):
             return opened
@@ -158,7 +163,7 @@ class Host:
             return failed(open_call, call, error)
         if response is not None:
             return response
-        seconds = self._seconds(open_call, result, timeout)
+        seconds = self._timeout if timeout is None else timeout
         if seconds is None:
             return await self._answer(open_call, call, result)
         return await self._answer_within(open_call, call, result, seconds)
@@ -276,7 +281,7 @@ class Host:
 
     def _wait(self, open_call: OpenCall, call: Call, awaitable: Awaitable[Any], timeout: float | None) -> bytes:
         """Lets the service run on the home loop, and waits for it in this thread."""
-        until = Deadline(self._seconds(open_call, awaitable, timeout))
+        until = Deadline(self._timeout if timeout is None else timeout)
         try:
             refuse_running_loop()
             loop = self._home.running()
@@ -337,17 +342,6 @@ class Host:
         except KeyboardInterrupt as interrupt:
             return interrupt
 
-    def _seconds(self, open_call: OpenCall, awaitable: Awaitable[Any], timeout: float | None) -> float | None:
-        if timeout is None:
-            return self._timeout
-        try:
-            check_timeout(timeout)
-        except BaseException:
-            discard(awaitable)
-            open_call.give_up("cancelled")
-            raise
-        return timeout
-
     def _abandon(self) -> None:
         """Answers every call in flight, and wakes those who wait for one."""
         self._abandoned = True
@@ -394,6 +388,8 @@ def _close_at_exit() -> None:
     for host in list(_hosts):
         if not host._native.is_forked():
             host._home.stop(join=1)
+    while _native.exiting():
+        time.sleep(0.001)
 
 
 atexit.register(_close_at_exit)

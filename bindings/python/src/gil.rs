@@ -1,0 +1,32 @@
+//! When the GIL is given up: around the core's work on large messages, and not any more once the interpreter is on its way out. A
+//! thread that asks for the GIL then is ended where it stands, and must not stand in native code.
+
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+use pyo3::marker::Ungil;
+use pyo3::prelude::*;
+
+/// From this many bytes on the GIL is released while the core works. Below, giving it up and getting it back costs more than
+/// the work: see the benchmark.
+pub(crate) const LARGE: usize = 256 << 10;
+
+static EXITING: AtomicBool = AtomicBool::new(false);
+static WITHOUT_GIL: AtomicUsize = AtomicUsize::new(0);
+
+/// Runs `work` on about `size` bytes, without the GIL when they are `large` or more.
+pub(crate) fn working<T: Ungil>(py: Python<'_>, size: usize, large: usize, work: impl FnOnce() -> T + Ungil) -> T {
+    if size < large || EXITING.load(Ordering::Relaxed) {
+        return work();
+    }
+    WITHOUT_GIL.fetch_add(1, Ordering::Relaxed);
+    let result = py.detach(work);
+    WITHOUT_GIL.fetch_sub(1, Ordering::Relaxed);
+    result
+}
+
+/// From now on no thread gives the GIL up in here. Returns how many still work without it: call again until it is 0.
+#[pyfunction]
+pub(crate) fn exiting() -> usize {
+    EXITING.store(true, Ordering::Relaxed);
+    WITHOUT_GIL.load(Ordering::Relaxed)
+}
