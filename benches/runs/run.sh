@@ -2,4 +2,4 @@
 # What durable runs cost on this machine: benches/runs/run.sh [--json] [--quick]
 set -euo pipefail
 cd "$(dirname "$0")/../.."
-cargo bench --quiet -p agenthost --bench runs -- "$@"
+cargo run --release --quiet -p agenthost-bench-runs -- "$@"
