@@ -80,8 +80,8 @@ fn rate(scratch: &Scratch, callers: usize, ids: Ids) -> (f64, Value) {
     let connection = Connection::open(&path).expect("the database opens");
     let number = |sql: &str| connection.query_row(sql, [], |row| row.get::<_, i64>(0)).expect("it is answered");
     let count = number("SELECT count(*) FROM run").max(1);
-    let keys = number("SELECT sum(pgsize) FROM dbstat WHERE aggregate AND name IN ('request', 'request_expiry')");
-    let all = number("SELECT sum(pgsize) FROM dbstat WHERE aggregate");
+    let keys = number("SELECT sum(pgsize) FROM dbstat WHERE aggregate = TRUE AND name IN ('request', 'request_expiry')");
+    let all = number("SELECT sum(pgsize) FROM dbstat WHERE aggregate = TRUE");
     let sizes = json!({ "bytes_per_run": (all - keys) / count, "bytes_per_key": keys / count, "runs": count });
     (rate, sizes)
 }

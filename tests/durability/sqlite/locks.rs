@@ -19,6 +19,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         trial("a_foreign_sqlite_here_meets_our_lock_and_leaves_our_log", met_here),
         trial("without_the_override_our_lock_is_dropped", dropped_without),
         trial("without_the_override_our_log_is_deleted", deleted_without),
+        trial("a_foreign_sqlite_here_keeps_its_locks_when_our_store_closes", foreign_keeps),
         trial("a_forked_child_that_outlives_its_killed_parent_blocks_nobody", outlived),
     ]
 }
@@ -107,6 +108,38 @@ fn met_here() {
     drop(db);
     crate::kill::check_whole(&path);
     assert_eq!(Db::open(&path).head("c"), Ok(Some(1)));
+}
+
+fn foreign_keeps() {
+    // Without the override its lock is dropped, so what the test sees is what it means to see.
+    for (role, expected) in [("close-beside-a-foreign-one", false), ("close-beside-a-foreign-one-without", true)] {
+        let scratch = Scratch::new();
+        let path = scratch.path("runs.db");
+        let mut child = roles::start(role, &[path.to_str().unwrap()]);
+        roles::wait_for_word(&mut child);
+        assert_eq!(another_gets_the_lock(&path), expected, "{role}");
+        drop(child.stdin.take());
+        assert!(child.wait().unwrap().success());
+    }
+}
+
+/// Our store closes while a foreign SQLite in this process has the write lock.
+pub(crate) fn close_beside_a_foreign_one(path: &Path) {
+    let db = Db::open(path);
+    db.create("a").unwrap();
+    let foreign = Foreign::open(path);
+    assert!(foreign.begin_immediate());
+    drop(db);
+    roles::say_word();
+    roles::wait_for_parent();
+    drop(foreign);
+    // What was kept open for it is closed with the next store.
+    drop(Db::open(path));
+    let open = std::fs::read_dir("/proc/self/fd").unwrap();
+    let ours = open
+        .filter_map(|entry| std::fs::read_link(entry.ok()?.path()).ok())
+        .filter(|target| target.starts_with(path.parent().unwrap()));
+    assert_eq!(ours.count(), 0, "descriptors are left");
 }
 
 /// What happens without the override, in a process of its own, as it is for the whole process.

@@ -47,14 +47,7 @@ unsafe extern "C" fn open(path: *const c_char, flags: c_int, mode: c_int) -> c_i
 }
 
 unsafe extern "C" fn close(fd: c_int) -> c_int {
-    files::with(|files| {
-        if !files.remove(fd) && files::forked_while_open() {
-            // The fork handler closed it; the number may be another file's by now.
-            return 0;
-        }
-        // SAFETY: SQLite's descriptor, to be closed once.
-        unsafe { libc::close(fd) }
-    })
+    files::with(|files| files.close(fd))
 }
 
 /// `fcntl` with the locks of the open file in place of the process's. SQLite calls it with a pointer or an int.

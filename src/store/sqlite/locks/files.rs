@@ -3,7 +3,7 @@
 #![allow(unsafe_code, reason = "descriptors are duplicated, locked and closed by number, as SQLite does")]
 
 use std::cell::UnsafeCell;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fs::File;
 use std::io;
 use std::os::fd::AsRawFd;
@@ -29,6 +29,8 @@ struct Open {
 pub(super) struct Files {
     open: HashMap<libc::c_int, Open>,
     holders: HashMap<Inode, Holders>,
+    /// Descriptors that SQLite has closed and that are open still: see [`Files::close`].
+    kept: Vec<(libc::c_int, Inode)>,
 }
 
 #[derive(Default)]
@@ -97,6 +99,44 @@ impl Files {
         true
     }
 
+    /// Closes a descriptor of SQLite, unless that would do to a foreign SQLite in this process what this module keeps it from
+    /// doing to us: drop its locks. Then the descriptor is kept, without locks of its own, until a later close finds them gone.
+    pub(super) fn close(&mut self, fd: libc::c_int) -> libc::c_int {
+        self.close_kept();
+        let inode = self.open.get(&fd).map(|open| open.inode);
+        let known = self.remove(fd);
+        if !known && forked_while_open() {
+            // The fork handler closed it; the number may be another file's by now.
+            return 0;
+        }
+        if let Some(inode) = inode.filter(|inode| foreign_locks().contains(&inode.1)) {
+            // SAFETY: `flock` is plain data; zero is the whole file.
+            let mut unlock: libc::flock = unsafe { std::mem::zeroed() };
+            unlock.l_type = libc::F_UNLCK as libc::c_short;
+            // SAFETY: an open descriptor and a lock that is valid for the call.
+            unsafe { libc::fcntl(fd, libc::F_OFD_SETLK, &mut unlock) };
+            self.kept.push((fd, inode));
+            return 0;
+        }
+        // SAFETY: SQLite's descriptor, to be closed once.
+        unsafe { libc::close(fd) }
+    }
+
+    fn close_kept(&mut self) {
+        if self.kept.is_empty() {
+            return;
+        }
+        let locked = foreign_locks();
+        self.kept.retain(|(fd, inode)| {
+            let keep = locked.contains(&inode.1);
+            if !keep {
+                // SAFETY: a kept descriptor, closed once: it leaves the list.
+                unsafe { libc::close(*fd) };
+            }
+            keep
+        });
+    }
+
     /// Whether SQLite opened the descriptor after its calls were replaced.
     pub(super) fn contains(&self, fd: libc::c_int) -> bool {
         self.open.contains_key(&fd)
@@ -124,6 +164,20 @@ impl Files {
         let Some(holders) = self.open.get(&fd).and_then(|open| self.holders.get(&open.inode)) else { return };
         holders.writable.iter().chain(&holders.read_only).for_each(|holder| unlock(*holder));
     }
+}
+
+/// The inodes on which this process has POSIX locks. Ours are none: a foreign SQLite's, or the program's own.
+fn foreign_locks() -> HashSet<libc::ino_t> {
+    // `1: POSIX  ADVISORY  WRITE 1234 fd:01:5678 120 127`: process, device and inode, first and last byte.
+    let locks = std::fs::read_to_string("/proc/locks").unwrap_or_default();
+    let own = std::process::id().to_string();
+    let inode = |line: &str| {
+        let fields: Vec<&str> = line.split_whitespace().collect();
+        let at = fields.iter().position(|field| *field == "POSIX")?;
+        let (process, file) = (fields.get(at + 3)?, fields.get(at + 4)?);
+        if *process == own { file.rsplit(':').next()?.parse().ok() } else { None }
+    };
+    locks.lines().filter_map(inode).collect()
 }
 
 /// The lock on the table while the process forks.
@@ -161,12 +215,13 @@ unsafe extern "C" fn in_child() {
         if !files.open.is_empty() {
             FORKED_WHILE_OPEN.store(true, Ordering::Release);
         }
-        for fd in files.open.keys() {
+        for fd in files.open.keys().chain(files.kept.iter().map(|(fd, _)| fd)) {
             // SAFETY: the child's copy of a descriptor that SQLite or `OwnFile` opened. Nobody uses it here: stores are
             // shut by `forked_while_open`, and `calls::close` ignores numbers that it does not know.
             unsafe { libc::close(*fd) };
         }
         files.open.clear();
+        files.kept.clear();
         files.holders.clear();
     }
 }
