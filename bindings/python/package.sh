@@ -32,9 +32,10 @@ python3 -m venv "$scratch/wheel"
 "$scratch/wheel/bin/python" -m pip install --quiet --no-index "$wheel"
 (cd "$scratch" && "$scratch/wheel/bin/python" -I -c "$use")
 
-# From the source alone, with the tools that are here already. A debug build shows that all is in it.
+# From the source alone, with the versions of its lock file (--locked would also refuse to drop what other members need). A debug
+# build shows that all is there.
 tar -xzf "$sdist" -C "$scratch"
-(cd "$scratch"/agenthost-*/ && maturin build --quiet --locked --out "$scratch/again" --target-dir "$root/target/sdist" --profile dev)
+(cd "$scratch"/agenthost-*/ && maturin build --quiet --offline --out "$scratch/again" --target-dir "$root/target/sdist" --profile dev)
 python3 -m venv "$scratch/source"
 "$scratch/source/bin/python" -m pip install --quiet --no-index "$scratch"/again/agenthost-*.whl
 (cd "$scratch" && "$scratch/source/bin/python" -I -c "$use")
