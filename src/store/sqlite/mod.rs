@@ -51,7 +51,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// A child that was forked while a store was open has none: its jobs get [`StoreError::Closed`].
 pub struct SqliteStore {
     shared: Arc<Shared>,
-    threads: Mutex<Vec<JoinHandle<()>>>,
+    threads: Mutex<Vec<JoinHandle<Option<Connection>>>>,
     stop: Arc<Stop>,
 }
 
@@ -101,20 +101,21 @@ impl SqliteStore {
         set_up(&first, Purpose::Write)?;
         store.start("write", first, writer::serve)?;
         let connect = |purpose| store.shared.place.connect(purpose);
-        store.start("checkpoint", connect(Purpose::Write)?, |shared, connection| checkpoint::serve(shared, &connection))?;
+        store.start("checkpoint", connect(Purpose::Write)?, checkpoint::serve)?;
         for _ in 0..READERS {
-            store.start("read", connect(Purpose::Read)?, |shared, connection| readers::serve(shared, &connection))?;
+            store.start("read", connect(Purpose::Read)?, readers::serve)?;
         }
         Ok(store)
     }
 
-    /// Starts a thread that has a connection. Without it the store is not opened, and the drop ends the others.
-    fn start(&self, name: &str, connection: Connection, serve: fn(&Arc<Shared>, Connection)) -> Stored<()> {
+    /// Starts a thread that has a connection, and gives it back at its end. Without it the store is not opened, and the drop ends
+    /// the others.
+    fn start(&self, name: &str, connection: Connection, serve: fn(&Arc<Shared>, Connection) -> Connection) -> Stored<()> {
         let shared = Arc::clone(&self.shared);
-        self.spawn(name, move || serve(&shared, connection))
+        self.spawn(name, move || Some(serve(&shared, connection)))
     }
 
-    fn spawn(&self, name: &str, work: impl FnOnce() + Send + 'static) -> Stored<()> {
+    fn spawn(&self, name: &str, work: impl FnOnce() -> Option<Connection> + Send + 'static) -> Stored<()> {
         let thread = thread::Builder::new().name(format!("agenthost-{name}")).spawn(work);
         let thread = thread.map_err(|error| StoreError::Unavailable(format!("no thread could be started: {error}")))?;
         self.threads.lock().unwrap_or_else(PoisonError::into_inner).push(thread);
@@ -159,7 +160,10 @@ impl Store for SqliteStore {
         }
         let (shared, stop) = (Arc::clone(&self.shared), Arc::clone(&self.stop));
         // Without the thread, waiters still look by themselves from time to time.
-        let _ = self.spawn("watch", move || wake::watch(&shared, &stop));
+        let _ = self.spawn("watch", move || {
+            wake::watch(&shared, &stop);
+            None
+        });
     }
 
     fn backup(&self, to: &Path) -> Stored<()> {
@@ -178,12 +182,11 @@ impl Store for SqliteStore {
         self.shared.checkpointer.close();
         self.stop.now();
         let threads = std::mem::take(&mut *self.threads.lock().unwrap_or_else(PoisonError::into_inner));
-        for thread in threads {
-            if thread.thread().id() != thread::current().id() {
-                // A thread of ours does not panic: jobs are caught.
-                let _ = thread.join();
-            }
-        }
+        let others = threads.into_iter().filter(|thread| thread.thread().id() != thread::current().id());
+        // A thread of ours does not panic: jobs are caught.
+        let connections: Vec<_> = others.filter_map(|thread| thread.join().ok().flatten()).collect();
+        // One after the other: of two that close at once neither is the last, which tidies up.
+        connections.into_iter().for_each(drop);
     }
 }
 

@@ -11,15 +11,16 @@ use super::read::Session;
 use super::shared::Shared;
 
 /// Serves the queue until it is closed and empty.
-pub(super) fn serve(shared: &Arc<Shared>, connection: &Connection) {
+pub(super) fn serve(shared: &Arc<Shared>, connection: Connection) -> Connection {
     while let Some(job) = shared.reads.pop() {
         // What a caller does with its answer must not end the thread that others need.
-        let _ = catch_unwind(AssertUnwindSafe(|| serve_one(shared, connection, job)));
+        let _ = catch_unwind(AssertUnwindSafe(|| serve_one(shared, &connection, job)));
         if !connection.is_autocommit() {
             // The job panicked. An error here shows when the next job begins.
             let _ = connection.execute_batch("ROLLBACK");
         }
     }
+    connection
 }
 
 fn serve_one(shared: &Shared, connection: &Connection, job: Box<dyn ReadJob>) {

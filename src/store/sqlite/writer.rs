@@ -22,11 +22,12 @@ const PATIENCE: Duration = Duration::from_secs(10);
 type Jobs = Vec<Box<dyn WriteJob>>;
 
 /// Serves the queue until it is closed and empty.
-pub(super) fn serve(shared: &Arc<Shared>, connection: Connection) {
+pub(super) fn serve(shared: &Arc<Shared>, connection: Connection) -> Connection {
     let mut writer = Writer { shared, connection };
     while let Some(first) = shared.writes.pop() {
         writer.serve_batch(vec![first]);
     }
+    writer.connection
 }
 
 struct Writer<'s> {
