@@ -10,8 +10,10 @@ use serde_json::{Value, json};
 
 use crate::{Scratch, create, median, open, ratio};
 
-const APPENDS: usize = 400;
+const ROUNDS: usize = 10;
+const APPENDS: usize = 60;
 const ADMITTED: usize = 5_000;
+const CLAIMS: usize = 200;
 
 /// An append by one caller at 0 and at 5,000 admitted results of 1 KiB, beside a bare commit of one row by SQLite.
 pub(crate) fn appends(scratch: &Scratch) -> Value {
@@ -26,8 +28,7 @@ pub(crate) fn appends(scratch: &Scratch) -> Value {
     };
     let bare = bare_commits(scratch);
 
-    let at_0 = median(APPENDS, append);
-    let bare_first = median(APPENDS, &bare);
+    let (at_0, bare_first) = in_turns(append, &bare);
     let outcome = format!("\"{}\"", "x".repeat(1022));
     let admitted: Vec<_> = (0..ADMITTED)
         .map(|number| {
@@ -42,8 +43,7 @@ pub(crate) fn appends(scratch: &Scratch) -> Value {
         })
         .collect();
     admitted.into_iter().for_each(|later| drop(later.wait().expect("it is admitted")));
-    let at_5000 = median(APPENDS, append);
-    let bare_then = median(APPENDS, &bare);
+    let (at_5000, bare_then) = in_turns(append, &bare);
     json!({
         "at_0_admitted": at_0,
         "at_5000_admitted": at_5000,
@@ -52,6 +52,13 @@ pub(crate) fn appends(scratch: &Scratch) -> Value {
         "at_0_to_bare": ratio(at_0, bare_first),
         "at_5000_to_bare": ratio(at_5000, bare_then),
     })
+}
+
+/// Both measured in turns, so that what else the machine does meets both. Of several medians the lowest counts.
+fn in_turns(one: impl Fn(), other: impl Fn()) -> (f64, f64) {
+    let rounds: Vec<(f64, f64)> = (0..ROUNDS).map(|_| (median(APPENDS, &one), median(APPENDS, &other))).collect();
+    let lowest = |of: fn(&(f64, f64)) -> f64| rounds.iter().map(of).fold(f64::INFINITY, f64::min);
+    (lowest(|round| round.0), lowest(|round| round.1))
 }
 
 /// SQLite's own commit of one such row, with the same settings.
@@ -110,9 +117,11 @@ pub(crate) fn pages(scratch: &Scratch, scale: usize) -> Value {
 pub(crate) fn claims(scratch: &Scratch, scale: usize) -> Value {
     let path = scratch.file();
     let runs = open(&path);
-    create(&runs, "run").expect("a run is created");
     let count = 1_000_000 / scale;
-    let few = claim_among(&runs, 1);
+    for number in 0..CLAIMS {
+        create(&runs, &format!("early-{number}")).expect("a run is created");
+    }
+    let few = claim_among(&runs, CLAIMS);
     create(&runs, "run-again").expect("a run is created");
     let columns = "owner, agent_id, status, revision, head, first, epoch, worker, lease_ms, attempt, takeovers, ready_at, fp, created_at, updated_at";
     fill(
@@ -127,13 +136,13 @@ pub(crate) fn claims(scratch: &Scratch, scale: usize) -> Value {
             &path,
             &format!(
                 "INSERT INTO body SELECT id, {kind}, json FROM run, (SELECT json FROM body WHERE kind = {kind} LIMIT 1) \
-                 WHERE id > 2 AND id <= ?1 / 100 + 2 AND ?2 != ''"
+                 WHERE run_id LIKE 'run-%run-%' AND id < ?1 / 100 AND ?2 != ''"
             ),
             count,
         );
     }
-    let many = claim_among(&runs, 300);
-    json!({ format!("among_{count}"): many, "alone": few })
+    let many = claim_among(&runs, CLAIMS);
+    json!({ format!("among_{count}"): many, format!("among_{CLAIMS}"): few })
 }
 
 fn claim_among(runs: &agenthost::runs::Runs, count: usize) -> f64 {

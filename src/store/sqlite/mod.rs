@@ -76,6 +76,8 @@ impl SqliteStore {
         let mut first = place.open()?;
         // Before anything is written or stands beside the file: it may be somebody else's.
         schema::recognise(&first, schema::MIGRATIONS)?;
+        // The file is there by now: a link that led nowhere leads to it.
+        let place = Place::new(&place.path, vfs)?;
         let turns = Turns::open(&place.beside("-queue"), &place.beside("-wake"))?;
         {
             let _turn = turns.take(PATIENCE)?;

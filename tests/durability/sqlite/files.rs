@@ -25,6 +25,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         trial("a_file_that_is_no_database_is_refused", no_database),
         trial("a_damaged_database_is_refused", damaged),
         trial("a_directory_and_a_missing_one_are_clear_errors", directories),
+        trial("a_link_to_a_file_is_followed_also_before_there_is_one", linked),
         trial("processes_that_open_a_new_file_at_once_agree", opened_at_once),
         trial("a_job_that_fails_leaves_nothing_and_takes_no_other_with_it", failing_job),
         trial("a_job_that_panics_is_answered_and_the_store_goes_on", panicking_job),
@@ -139,6 +140,20 @@ fn directories() {
     assert!(text.contains("empty"), "{text}");
     let error = Db::try_open(&scratch.path("no/such/runs.db")).err().expect("there is no directory").to_string();
     assert!(error.contains("unable to open"), "{error}");
+}
+
+fn linked() {
+    let scratch = Scratch::new();
+    let (target, link) = (scratch.path("target.db"), scratch.path("link.db"));
+    std::os::unix::fs::symlink(&target, &link).unwrap();
+    let first = Db::open(&link);
+    first.create("a").unwrap();
+    let second = Db::open(&target);
+    assert_eq!(second.head("a"), Ok(Some(1)));
+    let names = fs::read_dir(target.parent().unwrap()).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    let mut names: Vec<_> = names.collect();
+    names.sort_unstable();
+    assert_eq!(names, ["link.db", "target.db", "target.db-queue", "target.db-shm", "target.db-wake", "target.db-wal"]);
 }
 
 fn opened_at_once() {
