@@ -113,7 +113,7 @@ pub(crate) fn cut_power(path: &Path, into: &Path, dice: &mut Dice) {
                     _ => dice.below(2) == 0,
                 });
             }
-            if !(bytes.is_empty() && suffix != "") {
+            if suffix.is_empty() || !bytes.is_empty() {
                 std::fs::write(name(into), bytes).expect("the copy is written");
             }
         }

@@ -243,10 +243,10 @@ fn in_time(told: &[Told], makers: &HashMap<(&str, usize), Vec<&Told>>) -> Result
                     return Err(format!("revision {known:?} was told before: {call:?}"));
                 }
             }
-            if let Some(makers) = makers.get(&(call.run_id.as_str(), revision as usize)) {
-                if makers.iter().all(|maker| maker.begun > call.ended) {
-                    return Err(format!("it was told before it was asked for: {call:?}, {makers:?}"));
-                }
+            if let Some(makers) = makers.get(&(call.run_id.as_str(), revision as usize))
+                && makers.iter().all(|maker| maker.begun > call.ended)
+            {
+                return Err(format!("it was told before it was asked for: {call:?}, {makers:?}"));
             }
         }
     }

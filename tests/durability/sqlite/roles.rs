@@ -39,7 +39,8 @@ pub(crate) fn start(role: &str, arguments: &[&str]) -> Child {
 }
 
 pub(crate) fn command(role: &str, arguments: &[&str]) -> Command {
-    let mut command = Command::new(std::env::current_exe().expect("the program has a path"));
+    // This very program, also when it has been built anew meanwhile.
+    let mut command = Command::new("/proc/self/exe");
     command.arg("role").arg(role).args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped());
     command
 }
