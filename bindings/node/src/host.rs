@@ -1,6 +1,7 @@
 //! Hosts: the two halves of a dispatch, between which JavaScript runs the service.
 
 use std::cell::RefCell;
+use std::io::Write;
 use std::rc::Rc;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -254,29 +255,37 @@ fn describe(number: usize, call: &Call<'_>, mut request: Request<'_>) -> Settled
         Request::ResumeRun(request) => Some(std::mem::replace(&mut request.input, FreeJson::NULL)),
         _ => None,
     };
-    let text = format!(
-        "[{number},\"{}\",{},{},{},{}]",
-        call.operation.name(),
-        serde_json::Value::from(&*call.request_id),
-        serde_json::Value::from(&*call.idempotency_key),
-        metadata_json(&call.metadata),
-        request.to_json()
-    );
+    let request = request.to_json();
+    let metadata: usize = call.metadata.iter().map(|(name, value)| name.len() + value.len() + 8).sum();
+    let mut out = Vec::with_capacity(80 + call.request_id.len() + call.idempotency_key.len() + metadata + request.len());
+    let _ = write!(out, "[{number},\"{}\",", call.operation.name());
+    quote(&mut out, &call.request_id);
+    out.push(b',');
+    quote(&mut out, &call.idempotency_key);
+    out.extend_from_slice(b",{");
+    for (index, (name, value)) in call.metadata.iter().enumerate() {
+        if index > 0 {
+            out.push(b',');
+        }
+        quote(&mut out, name);
+        out.push(b':');
+        quote(&mut out, value);
+    }
+    out.extend_from_slice(b"},");
+    out.extend_from_slice(request.as_bytes());
+    out.push(b']');
     match input {
-        None => Either::A(text),
-        Some(input) => Either::B(vec![text, input.as_str().to_owned()]),
+        None => Either::A(text(out)),
+        Some(input) => Either::B(vec![text(out), input.as_str().to_owned()]),
     }
 }
 
-fn metadata_json(metadata: &Metadata<'_>) -> String {
-    let members: Vec<String> = metadata
-        .iter()
-        .map(|(name, value)| format!("{}:{}", serde_json::Value::from(name), serde_json::Value::from(value)))
-        .collect();
-    format!("{{{}}}", members.join(","))
+/// A string as JSON. Writing into memory does not fail.
+fn quote(out: &mut Vec<u8>, value: &str) {
+    let _ = serde_json::to_writer(out, value);
 }
 
-/// What the core writes is UTF-8.
+/// What is written here and in the core is UTF-8.
 fn text(response: Vec<u8>) -> String {
     String::from_utf8(response).unwrap_or_default()
 }

@@ -42,10 +42,12 @@ class Call {
 
 /** A call as `open` describes it: its number, what the service is told, and the request. */
 function decode(described, principal) {
-  const [text, input] = typeof described === 'string' ? [described] : described;
-  const [number, operation, requestId, idempotencyKey, metadata, request] = JSON.parse(text);
-  if (input !== undefined) freeJson.define(request, 'input', input);
-  return { number, call: new Call(operation, requestId, idempotencyKey, metadata, principal), request };
+  const hasInput = typeof described !== 'string';
+  // By index: taking an array apart by its iterator costs as much as a method of the service.
+  const told = JSON.parse(hasInput ? described[0] : described);
+  const request = told[5];
+  if (hasInput) freeJson.define(request, 'input', described[1]);
+  return { number: told[0], call: new Call(told[1], told[2], told[3], told[4], principal), request };
 }
 
 const { abandon } = Call;

@@ -220,14 +220,14 @@ class Host {
 
   /** A call has its response. */
   #end(flight, settled, cause) {
-    const [response, records] = typeof settled === 'string' ? [settled] : settled;
-    flight.response = Buffer.from(response);
+    const withRecords = typeof settled !== 'string';
+    flight.response = Buffer.from(withRecords ? settled[0] : settled);
     this.#flights.delete(flight.number);
     if (flight.timer !== undefined) clearTimeout(flight.timer);
     flight.unlisten?.();
     flight.resolve?.(flight.response);
     if (this.#closing && this.#flights.size === 0) for (const wake of this.#idle.splice(0)) wake();
-    if (records !== undefined) this.#tell(records, cause);
+    if (withRecords) this.#tell(settled[1], cause);
     return flight.response;
   }
 
