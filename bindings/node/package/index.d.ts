@@ -7,7 +7,7 @@
  * Numbers are safe integers. *Free JSON* (`input`, `result`, `data`, `details`) may hold anything; where JavaScript's numbers are
  * too small for it, its exact text is beside it: `inputJson`, `resultJson`, `dataJson`, `detailsJson`.
  *
- * The section names in this file are those of the protocol's description, docs/protocol.md.
+ * The names in quotation marks after a rule, as in ("Response"), are the sections of the protocol's description that it comes from.
  */
 
 /** A JSON value as `JSON.parse` gives it. */
