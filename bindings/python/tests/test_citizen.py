@@ -26,8 +26,12 @@ SOON = 30.0
 
 def script(body: str, *, expect: int = 0, timeout: float = SOON) -> str:
     """Runs a program of its own; its output, when it ends as expected."""
-    source = "import sys; sys.path.insert(0, sys.argv[1])\nfrom services import *\nfrom agenthost import *\n" + textwrap.dedent(
-        body
+    # A shell starts what it runs in the background with SIGINT ignored.
+    interrupt = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)\n"
+    source = (
+        interrupt
+        + "import sys; sys.path.insert(0, sys.argv[1])\nfrom services import *\nfrom agenthost import *\n"
+        + textwrap.dedent(body)
     )
     command = [sys.executable, "-X", "dev", "-W", "error", "-c", source, str(HERE)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=timeout, check=False)
@@ -133,7 +137,8 @@ def test_exit_while_a_def_method_sleeps_in_a_daemon_thread_is_clean() -> None:
     )
 
 
-def test_exit_under_load_is_clean() -> None:
+@pytest.mark.parametrize("turn", range(3))
+def test_exit_under_load_is_clean(turn: int) -> None:
     script(
         """
         import threading, time

@@ -282,10 +282,13 @@ class Host:
     def _wait(self, open_call: OpenCall, call: Call, awaitable: Awaitable[Any], timeout: float | None) -> bytes:
         """Lets the service run on the home loop, and waits for it in this thread."""
         until = Deadline(self._timeout if timeout is None else timeout)
+        at_home = self._answer_at_home(open_call, call, awaitable)
         try:
             refuse_running_loop()
             loop = self._home.running()
+            future = asyncio.run_coroutine_threadsafe(at_home, loop)
         except RuntimeError:
+            at_home.close()
             discard(awaitable)
             closed = open_call.is_abandoned()
             response = open_call.give_up("cancelled")
@@ -294,16 +297,14 @@ class Host:
             raise
         thread = threading.current_thread()
         self._waiting.add(thread)
-        future = asyncio.run_coroutine_threadsafe(self._answer_at_home(open_call, call, awaitable), loop)
         try:
-            response = self._wait_for(future, loop, open_call, until)
+            return self._wait_for(future, loop, open_call, until)
         except BaseException:
             open_call.give_up("cancelled")
             cancel(future, loop)
             raise
         finally:
             self._waiting.discard(thread)
-        return response
 
     def _wait_for(
         self,
