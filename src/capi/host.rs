@@ -79,7 +79,7 @@ sized!(agenthost_host_options);
 
 /// The log hook of C, whose data ends with it.
 struct Log {
-    log: unsafe extern "C-unwind" fn(data: *mut c_void, level: i32, message: agenthost_str, fields: agenthost_pairs),
+    log: agenthost_log,
     data: *mut c_void,
     destroy: agenthost_destroy,
 }
@@ -91,6 +91,7 @@ unsafe impl Sync for Log {}
 
 impl Log {
     fn write(&self, level: LogLevel, message: &str, fields: &[(&str, &str)]) {
+        let Some(log) = self.log else { return };
         let level = match level {
             LogLevel::Error => AGENTHOST_LOG_ERROR,
             LogLevel::Warn => AGENTHOST_LOG_WARN,
@@ -101,7 +102,7 @@ impl Log {
             fields.iter().map(|(key, value)| agenthost_pair { key: to_c::text(key), value: to_c::text(value) }).collect();
         let fields = agenthost_pairs { items: pairs.as_ptr(), count: pairs.len() };
         // SAFETY: the data lives until this struct ends, what is handed out until the hook returns.
-        unsafe { (self.log)(self.data, level, to_c::text(message), fields) };
+        unsafe { log(self.data, level, to_c::text(message), fields) };
     }
 }
 
@@ -217,16 +218,12 @@ impl Drop for Service {
     }
 }
 
-/// The log hook of the options. One that is not there ends its data at once.
+/// The log hook of the options, when there is something to call or to end.
 fn log_of(taken: &Taken<agenthost_host_options>) -> Option<LogHook> {
     let Taken::All(options, _) = taken else { return None };
-    let Some(log) = options.log else {
-        // SAFETY: it was taken over, and no hook will use it.
-        unsafe { destroy(options.log_destroy, options.log_data) };
-        return None;
-    };
-    let log = Log { log, data: options.log_data, destroy: options.log_destroy };
-    Some(Box::new(move |level, message, fields| log.write(level, message, fields)))
+    let log = Log { log: options.log, data: options.log_data, destroy: options.log_destroy };
+    let needed = log.log.is_some() || log.destroy.is_some();
+    needed.then(|| Box::new(move |level, message: &str, fields: &[(&str, &str)]| log.write(level, message, fields)) as LogHook)
 }
 
 /// A struct that is taken over as far as it can be read, so that what it owns is ended whatever comes.

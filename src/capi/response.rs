@@ -118,6 +118,8 @@ pub unsafe extern "C" fn agenthost_response_parse(
 ) -> agenthost_status {
     entry(|| {
         // SAFETY: the caller keeps the header's rules.
+        unsafe { place(response) }?;
+        // SAFETY: as above.
         let request = unsafe { borrowed(request) }?;
         // SAFETY: as above.
         unsafe { parsed(message, response, why, |message| request.prepared.parse(message)) }

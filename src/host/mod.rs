@@ -164,16 +164,17 @@ impl Host {
     /// # Errors
     /// Misuse only: see [`HostMisuse`].
     pub fn dispatch(&self, message: &[u8], options: DispatchOptions<'_>) -> Result<Vec<u8>, HostMisuse> {
-        let core = &self.handle.core;
         let decoded = match self.decode(message, options.principal)? {
             Decoded::Refused(response) => return Ok(response),
             Decoded::Call(decoded) => decoded,
         };
-        let Some(callback) = core.enter() else { return Ok(decoded.expected.unanswered(Unanswered::Closed)) };
-        let call = CallShared::new(core.clone(), None);
+        let timeout = options.timeout.or(self.handle.default_timeout);
+        // The call keeps the core: a callback may let go of the last handle, `self` included.
+        let call = CallShared::new(self.handle.core.clone(), None);
+        let Some(callback) = call.core.enter() else { return Ok(decoded.expected.unanswered(Unanswered::Closed)) };
         let response = run_slot(&call, decoded, &callback);
         drop(callback);
-        Ok(response.unwrap_or_else(|| call.wait(options.timeout.or(self.handle.default_timeout))))
+        Ok(response.unwrap_or_else(|| call.wait(timeout)))
     }
 
     /// Dispatches a message without waiting. `done` gets the response, exactly once: on this thread, perhaps before this
@@ -189,16 +190,17 @@ impl Host {
         started: impl FnOnce(Pending),
         done: impl FnOnce(Vec<u8>) + Send + 'static,
     ) -> Result<(), HostMisuse> {
-        let core = &self.handle.core;
+        // `done` may let go of the last handle, `self` included.
+        let core = self.handle.core.clone();
         let (decoded, callback) = match self.decode(message, principal)? {
             Decoded::Refused(response) => {
-                self.done_at_once(response, started, done);
+                done_at_once(&core, response, started, done);
                 return Ok(());
             }
             Decoded::Call(decoded) => match core.enter() {
                 Some(callback) => (decoded, callback),
                 None => {
-                    self.done_at_once(decoded.expected.unanswered(Unanswered::Closed), started, done);
+                    done_at_once(&core, decoded.expected.unanswered(Unanswered::Closed), started, done);
                     return Ok(());
                 }
             },
@@ -266,14 +268,14 @@ impl Host {
         }
         Ok(core.dispatcher.decode(message, principal))
     }
+}
 
-    /// Delivers a response that needed no service.
-    fn done_at_once(&self, response: Vec<u8>, started: impl FnOnce(Pending), done: impl FnOnce(Vec<u8>)) {
-        let callback = self.handle.core.enter_late();
-        started(Pending { call: None });
-        done(response);
-        drop(callback);
-    }
+/// Delivers a response that needed no service.
+fn done_at_once(core: &Core, response: Vec<u8>, started: impl FnOnce(Pending), done: impl FnOnce(Vec<u8>)) {
+    let callback = core.enter_late();
+    started(Pending { call: None });
+    done(response);
+    drop(callback);
 }
 
 /// Runs the slot of a call on this thread. The response of a synchronous call, when it is there.
@@ -304,7 +306,8 @@ impl Pending {
     pub fn cancel(&self) -> Result<bool, HostMisuse> {
         match &self.call {
             Some(call) if call.core.is_forked() => Err(HostMisuse::Forked),
-            Some(call) => Ok(call.abandon(Unanswered::Cancelled)),
+            // Cloned: `done` may let go of this handle.
+            Some(call) => Ok(call.clone().abandon(Unanswered::Cancelled)),
             None => Ok(false),
         }
     }

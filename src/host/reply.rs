@@ -4,6 +4,7 @@ use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 
 use super::call::{AbandonedHook, CallShared};
+use super::state::CallState;
 use crate::dispatch::{Completed, Dispatcher, Expected, PageBuilder, answers};
 use crate::protocol::{HostError, Operation, Violation};
 use crate::service::{Answer, Event};
@@ -176,12 +177,13 @@ impl<'a> Reply<'a> {
     }
 
     fn finish(&mut self, complete: impl FnOnce(Expected<'_>, &Dispatcher) -> Completed) -> Result<(), AnswerError> {
-        let call: &CallShared = &self.call;
-        let callback = call.core.enter_late();
-        let claimed = match &self.call {
-            Held::InSlot(call) => call.state.claim_in_slot(),
-            Held::Deferred(call) => call.state.claim_deferred(),
+        let (call, claim): (_, fn(&CallState) -> bool) = match &self.call {
+            Held::InSlot(call) => (Arc::clone(call), CallState::claim_in_slot),
+            // A clone: the callback that gets the answer may let go of this reply.
+            Held::Deferred(call) => (call.clone(), CallState::claim_deferred),
         };
+        let callback = call.core.enter_late();
+        let claimed = claim(&call.state);
         if !claimed {
             return Err(AnswerError::AlreadyDone);
         }
@@ -213,10 +215,17 @@ impl DeferredReply {
     /// # Errors
     /// [`AnswerError::AlreadyDone`]: the call is answered, or has a hook already.
     pub fn on_abandoned(&mut self, hook: AbandonedHook) -> Result<(), AnswerError> {
-        if self.hook.is_some() || !self.reply.call.on_abandoned(&hook) {
+        let Held::Deferred(call) = &self.reply.call else { return Err(AnswerError::AlreadyDone) };
+        if self.hook.is_some() {
             return Err(AnswerError::AlreadyDone);
         }
-        self.hook = Some(hook);
+        // The hook may run at once and let go of this reply: it is not touched after that.
+        let call = call.clone();
+        self.hook = Some(hook.clone());
+        if !call.on_abandoned(&hook) {
+            self.hook = None;
+            return Err(AnswerError::AlreadyDone);
+        }
         Ok(())
     }
 }

@@ -1,0 +1,378 @@
+/* What a slot may do with its reply: answer, once; defer; drop; nothing. */
+#include "answers.h"
+
+/* Counts and gates of one test. */
+typedef struct scene {
+    agenthost_reply *held;
+    agenthost_status status;
+    agenthost_host *host;
+    pthread_t thread;
+    gate go;
+    int step;
+} scene;
+#define SCENE {NULL, -1, NULL, 0, GATE, 0}
+
+static void a_slot_that_never_answers(void) {
+    agenthost_operation operation;
+    stub service = {0};
+    agenthost_host *host = stub_host(&service, serve_nothing, NULL);
+    for (operation = AGENTHOST_CREATE_RUN; operation <= AGENTHOST_LIST_EVENTS; operation++) {
+        CHECK_CODE(dispatch(host, operation), INTERNAL);
+        CHECK_EQUAL(atomic_load(&service.logged), operation);
+    }
+    agenthost_host_release(host);
+}
+
+static void serve_twice(stub *self, const agenthost_call *call, const void *request, agenthost_reply *reply) {
+    answer one;
+    agenthost_reply *deferred = NULL;
+    (void)self;
+    (void)request;
+    answer_init(&one);
+    CHECK_EQUAL(answer_well(call->operation, reply), AGENTHOST_OK);
+    CHECK_EQUAL(answer_well(call->operation, reply), AGENTHOST_ALREADY_DONE);
+    CHECK_EQUAL(agenthost_reply_error(reply, &one.error), AGENTHOST_ALREADY_DONE);
+    CHECK_EQUAL(agenthost_reply_json(reply, agenthost_text("{}")), AGENTHOST_ALREADY_DONE);
+    CHECK_EQUAL(agenthost_reply_json(reply, agenthost_text("\xff")), AGENTHOST_ALREADY_DONE);
+    CHECK_EQUAL(agenthost_reply_defer(reply, &deferred), AGENTHOST_ALREADY_DONE);
+    CHECK(deferred == NULL);
+}
+
+static void a_slot_that_answers_twice(void) {
+    agenthost_operation operation;
+    stub service = {0};
+    agenthost_host *host = stub_host(&service, serve_twice, NULL);
+    for (operation = AGENTHOST_CREATE_RUN; operation <= AGENTHOST_LIST_EVENTS; operation++) CHECK_SUCCESS(dispatch(host, operation));
+    CHECK_EQUAL(atomic_load(&service.logged), 0);
+    agenthost_host_release(host);
+}
+
+static void serve_wrong(stub *self, const agenthost_call *call, const void *request, agenthost_reply *reply) {
+    answer one;
+    int run = call->operation == AGENTHOST_GET_RUN, page = call->operation == AGENTHOST_LIST_EVENTS;
+    (void)self;
+    (void)request;
+    answer_init(&one);
+    if (!run) CHECK_EQUAL(agenthost_reply_run(reply, &one.run), AGENTHOST_WRONG_OPERATION);
+    if (!page) CHECK_EQUAL(agenthost_reply_event(reply, &one.event), AGENTHOST_WRONG_OPERATION);
+    if (!page) CHECK_EQUAL(agenthost_reply_page(reply, 0, 0), AGENTHOST_WRONG_OPERATION);
+    if (run || page) CHECK_EQUAL(agenthost_reply_submission(reply, &one.submission), AGENTHOST_WRONG_OPERATION);
+    CHECK_EQUAL(answer_well(call->operation, reply), AGENTHOST_OK);
+}
+
+static void an_answer_of_another_operation_leaves_the_reply_open(void) {
+    agenthost_operation operation;
+    stub service = {0};
+    agenthost_host *host = stub_host(&service, serve_wrong, NULL);
+    for (operation = AGENTHOST_CREATE_RUN; operation <= AGENTHOST_LIST_EVENTS; operation++) CHECK_SUCCESS(dispatch(host, operation));
+    agenthost_host_release(host);
+}
+
+static void serve_borrowed_after_deferring(stub *self, const agenthost_call *call, const void *request, agenthost_reply *reply) {
+    agenthost_reply *deferred = NULL, *again = (agenthost_reply *)&deferred;
+    (void)request;
+    (void)self;
+    CHECK_EQUAL(agenthost_reply_defer(reply, &deferred), AGENTHOST_OK);
+    CHECK_EQUAL(agenthost_live(AGENTHOST_LIVE_REPLIES), 1);
+    CHECK_EQUAL(answer_well(call->operation, reply), AGENTHOST_ALREADY_DONE);
+    CHECK_EQUAL(agenthost_reply_json(reply, agenthost_text("no JSON")), AGENTHOST_ALREADY_DONE);
+    CHECK_EQUAL(agenthost_reply_defer(reply, &again), AGENTHOST_ALREADY_DONE);
+    CHECK(again == NULL);
+    CHECK_EQUAL(agenthost_reply_defer(deferred, &again), AGENTHOST_ALREADY_DONE);
+    CHECK(again == NULL);
+    CHECK_EQUAL(agenthost_reply_is_abandoned(reply), 0);
+    CHECK_EQUAL(agenthost_reply_is_abandoned(deferred), 0);
+    CHECK_EQUAL(answer_well(call->operation, deferred), AGENTHOST_OK);
+    CHECK_EQUAL(answer_well(call->operation, deferred), AGENTHOST_ALREADY_DONE);
+    agenthost_reply_free(deferred);
+    CHECK_EQUAL(answer_well(call->operation, reply), AGENTHOST_ALREADY_DONE);
+}
+
+static void a_slot_that_answers_through_the_borrowed_reply_after_deferring(void) {
+    agenthost_operation operation;
+    stub service = {0};
+    agenthost_host *host = stub_host(&service, serve_borrowed_after_deferring, NULL);
+    for (operation = AGENTHOST_CREATE_RUN; operation <= AGENTHOST_LIST_EVENTS; operation++) CHECK_SUCCESS(dispatch(host, operation));
+    CHECK_EQUAL(atomic_load(&service.logged), 0);
+    agenthost_host_release(host);
+}
+
+static void serve_drop_in_slot(stub *self, const agenthost_call *call, const void *request, agenthost_reply *reply) {
+    scene *one = self->data;
+    agenthost_reply *deferred = NULL;
+    (void)request;
+    CHECK_EQUAL(agenthost_reply_defer(reply, &deferred), AGENTHOST_OK);
+    agenthost_reply_free(deferred);
+    /* It is back: it answers, or is deferred again, or is left without an answer. */
+    if (one->step == 1) CHECK_EQUAL(answer_well(call->operation, reply), AGENTHOST_OK);
+    if (one->step == 2) {
+        CHECK_EQUAL(agenthost_reply_defer(reply, &deferred), AGENTHOST_OK);
+        CHECK_EQUAL(answer_well(call->operation, deferred), AGENTHOST_OK);
+        agenthost_reply_free(deferred);
+    }
+}
+
+static void a_reply_that_is_dropped_in_its_slot_goes_back_to_it(void) {
+    stub service = {0};
+    scene one = SCENE;
+    agenthost_host *host = stub_host(&service, serve_drop_in_slot, &one);
+    CHECK_CODE(dispatch(host, AGENTHOST_CREATE_RUN), INTERNAL);
+    CHECK_EQUAL(atomic_load(&service.logged), 1);
+    for (one.step = 1; one.step <= 2; one.step++) CHECK_SUCCESS(dispatch(host, AGENTHOST_CREATE_RUN));
+    CHECK_EQUAL(atomic_load(&service.logged), 1);
+    CHECK_EQUAL(agenthost_host_close(host, 0), AGENTHOST_OK);
+    agenthost_host_release(host);
+}
+
+static void *drop_later(void *data) {
+    scene *one = data;
+    gate_wait(&one->go);
+    agenthost_reply_free(one->held);
+    return NULL;
+}
+
+static void serve_drop_after_slot(stub *self, const agenthost_call *call, const void *request, agenthost_reply *reply) {
+    scene *one = self->data;
+    (void)call;
+    (void)request;
+    CHECK_EQUAL(agenthost_reply_defer(reply, &one->held), AGENTHOST_OK);
+}
+
+static void *dispatch_once(void *data) {
+    scene *one = data;
+    CHECK_UNAVAILABLE(dispatch(one->host, AGENTHOST_CREATE_RUN), "dropped");
+    return NULL;
+}
+
+static void a_reply_that_is_dropped_after_its_slot_is_unavailable(void) {
+    stub service = {0};
+    scene one = SCENE;
+    inbox in = INBOX;
+    pthread_t dropper, dispatcher;
+    one.host = stub_host(&service, serve_drop_after_slot, &one);
+    /* Asynchronous: the slot has returned when the function has. */
+    CHECK_EQUAL(agenthost_dispatch_json_async(one.host, request_of(AGENTHOST_CREATE_RUN), NULL, inbox_done, &in, NULL), AGENTHOST_OK);
+    CHECK_EQUAL(atomic_load(&in.count), 0);
+    agenthost_reply_free(one.held);
+    CHECK_EQUAL(atomic_load(&in.count), 1);
+    CHECK_UNAVAILABLE(in.last, "dropped");
+    /* Synchronous, while another thread waits. */
+    one.held = NULL;
+    dispatcher = start(dispatch_once, &one);
+    while (atomic_load(&service.served) < 2 || agenthost_live(AGENTHOST_LIVE_REPLIES) == 0) sleep_ms(1);
+    sleep_ms(20);
+    dropper = start(drop_later, &one);
+    gate_open(&one.go);
+    finish(dropper);
+    finish(dispatcher);
+    CHECK_EQUAL(atomic_load(&service.logged), 0);
+    agenthost_host_release(one.host);
+}
+
+static void serve_free_borrowed(stub *self, const agenthost_call *call, const void *request, agenthost_reply *reply) {
+    (void)self;
+    (void)request;
+    agenthost_reply_free(reply);
+    CHECK_EQUAL(answer_well(call->operation, reply), AGENTHOST_OK);
+}
+
+static void freeing_a_borrowed_reply_leaves_it_alone(void) {
+    stub service = {0};
+    agenthost_host *host = stub_host(&service, serve_free_borrowed, NULL);
+    CHECK_SUCCESS(dispatch(host, AGENTHOST_GET_RUN));
+    agenthost_host_release(host);
+}
+
+/* ---------------------------------------------------------------------------------------------------- another thread */
+
+static void *answer_held(void *data) {
+    scene *one = data;
+    one->status = answer_well(AGENTHOST_CREATE_RUN, one->held);
+    agenthost_reply_free(one->held);
+    return NULL;
+}
+
+static void serve_answered_elsewhere(stub *self, const agenthost_call *call, const void *request, agenthost_reply *reply) {
+    scene *one = self->data;
+    (void)call;
+    (void)request;
+    CHECK_EQUAL(agenthost_reply_defer(reply, &one->held), AGENTHOST_OK);
+    one->thread = start(answer_held, one);
+    if (one->step == 0) finish(one->thread);
+}
+
+static void another_thread_answers_before_and_after_the_slot_has_returned(void) {
+    stub service = {0};
+    scene one = SCENE;
+    agenthost_host *host = stub_host(&service, serve_answered_elsewhere, &one);
+    CHECK_SUCCESS(dispatch(host, AGENTHOST_CREATE_RUN));
+    CHECK_EQUAL(one.status, AGENTHOST_OK);
+    one.step = 1;
+    CHECK_SUCCESS(dispatch(host, AGENTHOST_CREATE_RUN));
+    finish(one.thread);
+    CHECK_EQUAL(one.status, AGENTHOST_OK);
+    agenthost_host_release(host);
+}
+
+/* ----------------------------------------------------------------------------------------------------------- timeouts */
+
+static void serve_held(stub *self, const agenthost_call *call, const void *request, agenthost_reply *reply) {
+    scene *one = self->data;
+    (void)call;
+    (void)request;
+    if (one->step == 1) {
+        sleep_ms(80);
+        CHECK_EQUAL(answer_well(call->operation, reply), AGENTHOST_OK);
+        return;
+    }
+    CHECK_EQUAL(agenthost_reply_defer(reply, &one->held), AGENTHOST_OK);
+}
+
+static outcome dispatch_for(agenthost_host *host, uint64_t timeout_ms) {
+    agenthost_dispatch_options options;
+    agenthost_buffer *response = NULL;
+    AGENTHOST_INIT(&options);
+    options.timeout_ms = timeout_ms;
+    REQUIRE(agenthost_dispatch_json_with(host, request_of(AGENTHOST_CREATE_RUN), &options, &response) == AGENTHOST_OK);
+    return take(response);
+}
+
+static void a_timeout_with_a_reply_still_held_and_completed_later(void) {
+    stub service = {0};
+    scene one = SCENE;
+    agenthost_host *host = stub_host(&service, serve_held, &one);
+    CHECK_UNAVAILABLE(dispatch_for(host, 30), "timeout");
+    CHECK_EQUAL(agenthost_reply_is_abandoned(one.held), 1);
+    CHECK_EQUAL(answer_well(AGENTHOST_CREATE_RUN, one.held), AGENTHOST_ALREADY_DONE);
+    CHECK_EQUAL(agenthost_live(AGENTHOST_LIVE_REPLIES), 1);
+    agenthost_host_release(host);
+    /* The reply outlives its host. */
+    CHECK_EQUAL(atomic_load(&service.destroyed), 1);
+    CHECK_EQUAL(answer_well(AGENTHOST_CREATE_RUN, one.held), AGENTHOST_ALREADY_DONE);
+    CHECK_EQUAL(agenthost_reply_is_abandoned(one.held), 1);
+    agenthost_reply_free(one.held);
+}
+
+static void a_timeout_never_cuts_a_slot_short(void) {
+    stub service = {0};
+    scene one = SCENE;
+    agenthost_host *host = stub_host(&service, serve_held, &one);
+    one.step = 1;
+    CHECK_SUCCESS(dispatch_for(host, 1));
+    agenthost_host_release(host);
+}
+
+static void the_hosts_default_timeout(void) {
+    stub service = {0};
+    scene one = SCENE;
+    agenthost_service slots = stub_service(&service);
+    agenthost_host_options options = stub_options(&service);
+    agenthost_host *host = NULL;
+    service.serve = serve_held;
+    service.data = &one;
+    options.default_timeout_ms = 30;
+    REQUIRE(agenthost_host_new(&slots, &options, &host, NULL) == AGENTHOST_OK);
+    CHECK_UNAVAILABLE(dispatch(host, AGENTHOST_CREATE_RUN), "timeout");
+    agenthost_reply_free(one.held);
+    CHECK_UNAVAILABLE(dispatch_for(host, 0), "timeout");
+    agenthost_reply_free(one.held);
+    agenthost_host_release(host);
+}
+
+/* -------------------------------------------------------------------------------------------------------- re-entrance */
+
+static void serve_reentrant(stub *self, const agenthost_call *call, const void *request, agenthost_reply *reply) {
+    scene *one = self->data;
+    (void)request;
+    if (call->operation != AGENTHOST_GET_RUN && one->step++ < 20) {
+        inbox in = INBOX;
+        CHECK_SUCCESS(dispatch(one->host, AGENTHOST_GET_RUN));
+        CHECK_SUCCESS(dispatch(one->host, call->operation));
+        CHECK_EQUAL(agenthost_dispatch_json_async(one->host, request_of(AGENTHOST_GET_RUN), NULL, inbox_done, &in, NULL), AGENTHOST_OK);
+        CHECK_SUCCESS(in.last);
+    }
+    CHECK_EQUAL(answer_well(call->operation, reply), AGENTHOST_OK);
+}
+
+static void a_slot_may_dispatch_again(void) {
+    stub service = {0};
+    scene one = SCENE;
+    one.host = stub_host(&service, serve_reentrant, &one);
+    CHECK_SUCCESS(dispatch(one.host, AGENTHOST_CREATE_RUN));
+    CHECK_EQUAL(atomic_load(&service.served), 61);
+    agenthost_host_release(one.host);
+}
+
+/* --------------------------------------------------------------------------------------------------------- principals */
+
+static void serve_principal(stub *self, const agenthost_call *call, const void *request, agenthost_reply *reply) {
+    const agenthost_str *expected = self->data;
+    (void)request;
+    CHECK_EQUAL(call->has_principal, expected->data != NULL);
+    CHECK_EQUAL(call->principal.len, expected->len);
+    CHECK(expected->len == 0 || memcmp(call->principal.data, expected->data, expected->len) == 0);
+    answer_well(call->operation, reply);
+}
+
+static void principals_are_given_or_not_and_never_empty(void) {
+    stub service = {0};
+    agenthost_str expected = {NULL, 0};
+    agenthost_dispatch_options options;
+    agenthost_buffer *response = NULL;
+    agenthost_str request = request_of(AGENTHOST_GET_RUN);
+    agenthost_host *host = stub_host(&service, serve_principal, &expected);
+    AGENTHOST_INIT(&options);
+    CHECK_SUCCESS(dispatch(host, AGENTHOST_GET_RUN));
+    CHECK_EQUAL(agenthost_dispatch_json_with(host, request, &options, &response), AGENTHOST_OK);
+    CHECK_SUCCESS(take(response));
+    options.has_principal = 1;
+    CHECK_EQUAL(agenthost_dispatch_json_with(host, request, &options, &response), AGENTHOST_INVALID_ARGUMENT);
+    CHECK(response == NULL);
+    options.principal = agenthost_text("\xff");
+    CHECK_EQUAL(agenthost_dispatch_json_with(host, request, &options, &response), AGENTHOST_INVALID_ARGUMENT);
+    expected = options.principal = agenthost_text("somebody");
+    CHECK_EQUAL(agenthost_dispatch_json_with(host, request, &options, &response), AGENTHOST_OK);
+    CHECK_SUCCESS(take(response));
+    CHECK_EQUAL(atomic_load(&service.served), 3);
+    agenthost_host_release(host);
+}
+
+static void a_host_can_require_a_principal(void) {
+    stub service = {0};
+    agenthost_service slots = stub_service(&service);
+    agenthost_host_options made = stub_options(&service);
+    agenthost_dispatch_options options;
+    agenthost_buffer *response = NULL;
+    agenthost_host *host = NULL;
+    agenthost_str expected = agenthost_text("somebody");
+    service.serve = serve_principal;
+    service.data = &expected;
+    made.require_principal = 1;
+    REQUIRE(agenthost_host_new(&slots, &made, &host, NULL) == AGENTHOST_OK);
+    CHECK_CODE(dispatch(host, AGENTHOST_GET_RUN), UNAUTHORIZED);
+    CHECK_EQUAL(atomic_load(&service.served), 0);
+    AGENTHOST_INIT(&options);
+    options.has_principal = 1;
+    options.principal = expected;
+    CHECK_EQUAL(agenthost_dispatch_json_with(host, request_of(AGENTHOST_GET_RUN), &options, &response), AGENTHOST_OK);
+    CHECK_SUCCESS(take(response));
+    agenthost_host_release(host);
+}
+
+const test slot_tests[] = {
+    {"a slot that never answers is internal", a_slot_that_never_answers},
+    {"a slot that answers twice: the first answer counts", a_slot_that_answers_twice},
+    {"an answer of another operation leaves the reply open", an_answer_of_another_operation_leaves_the_reply_open},
+    {"a slot that answers through the borrowed reply after deferring", a_slot_that_answers_through_the_borrowed_reply_after_deferring},
+    {"a reply that is dropped in its slot goes back to it", a_reply_that_is_dropped_in_its_slot_goes_back_to_it},
+    {"a reply that is dropped after its slot is unavailable", a_reply_that_is_dropped_after_its_slot_is_unavailable},
+    {"freeing a borrowed reply leaves it alone", freeing_a_borrowed_reply_leaves_it_alone},
+    {"another thread answers before and after the slot has returned", another_thread_answers_before_and_after_the_slot_has_returned},
+    {"a timeout with a reply still held, completed later", a_timeout_with_a_reply_still_held_and_completed_later},
+    {"a timeout never cuts a slot short", a_timeout_never_cuts_a_slot_short},
+    {"the host's default timeout", the_hosts_default_timeout},
+    {"a slot may dispatch again", a_slot_may_dispatch_again},
+    {"principals are given or not, and never empty", principals_are_given_or_not_and_never_empty},
+    {"a host can require a principal", a_host_can_require_a_principal},
+    {NULL, NULL},
+};
