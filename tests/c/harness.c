@@ -299,30 +299,36 @@ pthread_t start(void *(*body)(void *), void *data) {
 void finish(pthread_t thread) { REQUIRE(pthread_join(thread, NULL) == 0); }
 
 int in_child(int (*body)(void *data), void *data, char *said, size_t room) {
-    int ends[2], status = 0;
+    int ends[2], codes[2], status = 0, code = 0, told;
     size_t length = 0;
     ssize_t got;
     pid_t child;
     fflush(stdout);
     fflush(stderr);
-    REQUIRE(pipe(ends) == 0);
+    REQUIRE(pipe(ends) == 0 && pipe(codes) == 0);
     child = fork();
     REQUIRE(child >= 0);
     if (child == 0) {
-        int code;
         dup2(ends[1], STDERR_FILENO);
         close(ends[0]);
         close(ends[1]);
         atomic_store(&failures, 0);
         alarm(HANGS_AFTER_SECONDS / 2);
         code = body(data);
+        if (code == 0) code = atomic_load(&failures) > 0;
         fflush(stdout);
-        _exit(code != 0 ? code : atomic_load(&failures) > 0);
+        /* Tells, and vanishes: what the parent holds is no leak of the child's. */
+        if (write(codes[1], &code, sizeof code) == (ssize_t)sizeof code) kill(getpid(), SIGKILL);
+        _exit(1);
     }
     close(ends[1]);
+    close(codes[1]);
     while ((got = read(ends[0], said + length, room - 1 - length)) > 0) length += (size_t)got;
     said[length] = 0;
+    told = read(codes[0], &code, sizeof code) == (ssize_t)sizeof code;
     close(ends[0]);
+    close(codes[0]);
     REQUIRE(waitpid(child, &status, 0) == child);
+    if (told) return code;
     return WIFSIGNALED(status) ? 1000 + WTERMSIG(status) : WEXITSTATUS(status);
 }

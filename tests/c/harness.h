@@ -108,7 +108,7 @@ void inbox_done(void *data, agenthost_buffer *response);
 pthread_t start(void *(*body)(void *), void *data);
 void finish(pthread_t thread);
 
-/* Runs `body` in a child process. What it came to: its exit status, or 1000 plus its signal; `said` gets what it wrote to
+/* Runs `body` in a child process. What it came to: its result (1 when a check failed), or 1000 plus its signal; `said` gets what it wrote to
  * standard error. */
 int in_child(int (*body)(void *data), void *data, char *said, size_t room);
 

@@ -1,0 +1,1412 @@
+/*
+ * agenthost.h - the Agent Host protocol: JSON envelopes in, JSON envelopes out, a service of your own in between.
+ *
+ * Generated from src/capi; do not edit.
+ *
+ * Threads      Every function may be called from any thread unless it says otherwise. No function is async-signal-safe. No
+ *              library lock is held while a callback runs.
+ * Ownership    What a function makes for you is yours: handles that are counted end with _release, handles that have one
+ *              owner end with _free. NULL is fine for both. Using a handle after its last _release or _free is undefined.
+ * Borrowed     An agenthost_str is pointer and length, UTF-8, not NUL-terminated, and may contain U+0000. Length 0 ignores
+ *              the pointer. Borrowed data is valid until the function or callback that brought it returns.
+ * Structs      A struct with `struct_size` grows at its end. Zero it and set the size (AGENTHOST_INIT), then fill it. The library
+ *              reads what both sides know and refuses bytes that it does not know unless they are 0. Such a struct is
+ *              never embedded in another and never an array element.
+ * Callbacks    Must return normally: an exception, longjmp, pthread_exit or pthread_cancel out of a callback ends the
+ *              process with a message.
+ * Failures     Status codes are for misuse. A failure of the protocol is AGENTHOST_OK plus a response that says so.
+ */
+
+
+#ifndef AGENTHOST_H
+#define AGENTHOST_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* The version of this header's library. */
+#define AGENTHOST_VERSION "0.1.0"
+
+
+/**
+ * `agenthost_live`: hosts, by their last release.
+ */
+#define AGENTHOST_LIVE_HOSTS 1
+
+/**
+ * `agenthost_live`: deferred replies.
+ */
+#define AGENTHOST_LIVE_REPLIES 2
+
+/**
+ * `agenthost_live`: handles of asynchronous dispatches.
+ */
+#define AGENTHOST_LIVE_PENDINGS 3
+
+/**
+ * `agenthost_live`: buffers.
+ */
+#define AGENTHOST_LIVE_BUFFERS 4
+
+/**
+ * `agenthost_live`: requests of a client.
+ */
+#define AGENTHOST_LIVE_REQUESTS 5
+
+/**
+ * `agenthost_live`: responses of a client.
+ */
+#define AGENTHOST_LIVE_RESPONSES 6
+
+/**
+ * Log level: a service failed or broke a rule of the contract, and a caller got `internal`.
+ */
+#define AGENTHOST_LOG_ERROR 1
+
+/**
+ * Log level: something that should not happen, and did no harm.
+ */
+#define AGENTHOST_LOG_WARN 2
+
+/**
+ * Log level: the life of the host.
+ */
+#define AGENTHOST_LOG_INFO 3
+
+/**
+ * Log level: for whoever looks for a fault.
+ */
+#define AGENTHOST_LOG_DEBUG 4
+
+/**
+ * The interface's version: major << 16 | minor. A library serves every header of its own major whose minor is not above its
+ * own.
+ */
+#define AGENTHOST_ABI_VERSION 1
+
+/**
+ * Bytes that the library made and you own. One owner; ends with `agenthost_buffer_free`.
+ */
+typedef struct agenthost_buffer agenthost_buffer;
+
+/**
+ * A host. Counted: `agenthost_host_retain`, `agenthost_host_release`. Any number of threads may use it at once, each as long
+ * as it, or somebody for it, holds a count.
+ */
+typedef struct agenthost_host agenthost_host;
+
+/**
+ * An asynchronous dispatch. One owner; ends with `agenthost_pending_free`, which does not cancel.
+ */
+typedef struct agenthost_pending agenthost_pending;
+
+/**
+ * Where a slot answers. The one that is given to a slot is borrowed until the slot returns, for the slot's thread only. One
+ * that was deferred is yours until `agenthost_reply_free`.
+ *
+ * The functions that answer copy all they are given before they return, and return
+ * - `AGENTHOST_OK`: the answer is taken;
+ * - `AGENTHOST_BAD_ANSWER`: a rule of the contract, UTF-8 or JSON is broken: `internal` is taken, the rule is logged;
+ * - `AGENTHOST_ALREADY_DONE`: answered, deferred, cancelled or timed out before: nobody gets this answer;
+ * - `AGENTHOST_NULL_ARGUMENT`, `AGENTHOST_INVALID_SIZE`, `AGENTHOST_WRONG_OPERATION`: nothing happened, the reply is open.
+ */
+typedef struct agenthost_reply agenthost_reply;
+
+/**
+ * A request, frozen. One owner; any number of threads may read it; ends with `agenthost_request_free`.
+ */
+typedef struct agenthost_request agenthost_request;
+
+/**
+ * A response that was checked. One owner; any number of threads may read it; ends with `agenthost_response_free`.
+ */
+typedef struct agenthost_response agenthost_response;
+
+/**
+ * What a function of this interface came to. Protocol failures are `AGENTHOST_OK` plus an envelope.
+ */
+typedef int32_t agenthost_status;
+
+/**
+ * Borrowed UTF-8 text: pointer and length in bytes, not NUL-terminated, may contain U+0000. Length 0 ignores the pointer. What
+ * the library hands out is valid until the function or callback that brought it returns, unless it says otherwise.
+ * Frozen for ever: may be embedded and used in arrays.
+ */
+typedef struct agenthost_str {
+    /**
+     * The first byte.
+     */
+    const char *data;
+    /**
+     * The number of bytes.
+     */
+    size_t len;
+} agenthost_str;
+
+/**
+ * The state of a run.
+ */
+typedef int32_t agenthost_run_status;
+
+/**
+ * What a mutation answers: the run as it is now.
+ */
+typedef struct agenthost_submission {
+    /**
+     * `sizeof(agenthost_submission)`.
+     */
+    size_t struct_size;
+    /**
+     * The run: the one that was asked for.
+     */
+    struct agenthost_str run_id;
+    /**
+     * Its revision, 1 to 2^53-1.
+     */
+    uint64_t revision;
+    /**
+     * Its status.
+     */
+    agenthost_run_status status;
+    /**
+     * 0.
+     */
+    uint32_t reserved;
+} agenthost_submission;
+
+/**
+ * A number that may be null. Frozen for ever.
+ */
+typedef struct agenthost_optional_i64 {
+    /**
+     * 0: null. 1: `value` counts.
+     */
+    uint64_t present;
+    /**
+     * The number.
+     */
+    int64_t value;
+} agenthost_optional_i64;
+
+/**
+ * A name and its value. Frozen for ever.
+ */
+typedef struct agenthost_pair {
+    /**
+     * The name.
+     */
+    struct agenthost_str key;
+    /**
+     * The value.
+     */
+    struct agenthost_str value;
+} agenthost_pair;
+
+/**
+ * A map of strings; the names are distinct. Frozen for ever.
+ */
+typedef struct agenthost_pairs {
+    /**
+     * The first pair; ignored when `count` is 0.
+     */
+    const struct agenthost_pair *items;
+    /**
+     * The number of pairs.
+     */
+    size_t count;
+} agenthost_pairs;
+
+/**
+ * Where a run comes from. Every string is empty where nothing is known.
+ */
+typedef struct agenthost_context {
+    /**
+     * `sizeof(agenthost_context)`.
+     */
+    size_t struct_size;
+    /**
+     * The run. An identity (1 to 1024 bytes, no U+0000), and required, in `create_run`; may be empty in a view.
+     */
+    struct agenthost_str run_id;
+    /**
+     * The trace that the run belongs to.
+     */
+    struct agenthost_str trace_id;
+    /**
+     * The application's request that led to the run; not the protocol's request id.
+     */
+    struct agenthost_str request_id;
+    /**
+     * The tenant that the run is for.
+     */
+    struct agenthost_str tenant_id;
+    /**
+     * The user that the run is for.
+     */
+    struct agenthost_str user_id;
+    /**
+     * The application that submitted it.
+     */
+    struct agenthost_str application_id;
+    /**
+     * The workspace that it works in.
+     */
+    struct agenthost_str workspace_id;
+    /**
+     * The conversation that it belongs to.
+     */
+    struct agenthost_str conversation_id;
+    /**
+     * The agent that is to do it.
+     */
+    struct agenthost_str agent_id;
+    /**
+     * A language tag such as `en-US`.
+     */
+    struct agenthost_str locale;
+    /**
+     * When the run has to end, in milliseconds since the Unix epoch, within 8.64e15 of it.
+     */
+    struct agenthost_optional_i64 deadline_unix_ms;
+    /**
+     * Strings without secrets: in `create_run` a sensitive name refuses the request.
+     */
+    struct agenthost_pairs metadata;
+} agenthost_context;
+
+/**
+ * What became of an approval.
+ */
+typedef int32_t agenthost_resolution;
+
+/**
+ * What a run waits for, or waited for.
+ */
+typedef struct agenthost_approval {
+    /**
+     * `sizeof(agenthost_approval)`.
+     */
+    size_t struct_size;
+    /**
+     * The approval. An identity: 1 to 1024 bytes, no U+0000.
+     */
+    struct agenthost_str approval_id;
+    /**
+     * The tool call that needs it, not empty.
+     */
+    struct agenthost_str tool_call_id;
+    /**
+     * The tool, not empty.
+     */
+    struct agenthost_str tool_name;
+    /**
+     * What became of it.
+     */
+    agenthost_resolution resolution;
+    /**
+     * 0.
+     */
+    uint32_t reserved;
+    /**
+     * Why it is needed, or why it was decided so.
+     */
+    struct agenthost_str reason;
+    /**
+     * When it was asked for, in milliseconds since the Unix epoch.
+     */
+    int64_t created_at_unix_ms;
+    /**
+     * When it was decided: null while pending, set once resolved.
+     */
+    struct agenthost_optional_i64 resolved_at_unix_ms;
+    /**
+     * Strings that belong to it; sensitive names are dropped before they leave.
+     */
+    struct agenthost_pairs metadata;
+} agenthost_approval;
+
+/**
+ * A run as it is now.
+ */
+typedef struct agenthost_run {
+    /**
+     * `sizeof(agenthost_run)`.
+     */
+    size_t struct_size;
+    /**
+     * The run: the one that was asked for.
+     */
+    struct agenthost_str run_id;
+    /**
+     * Its revision, 1 to 2^53-1.
+     */
+    uint64_t revision;
+    /**
+     * Its status.
+     */
+    agenthost_run_status status;
+    /**
+     * 0.
+     */
+    uint32_t reserved;
+    /**
+     * Where it comes from. NULL from a service: every member has its default.
+     */
+    const struct agenthost_context *context;
+    /**
+     * When it was created, in milliseconds since the Unix epoch, within 8.64e15 of it.
+     */
+    int64_t created_at_unix_ms;
+    /**
+     * When it last changed.
+     */
+    int64_t updated_at_unix_ms;
+    /**
+     * When it ended, or null.
+     */
+    struct agenthost_optional_i64 completed_at_unix_ms;
+    /**
+     * Its latest approval. NULL: none.
+     */
+    const struct agenthost_approval *approval;
+    /**
+     * What it came to, as JSON text. Empty from a service means null. It leaves the host as it is: no secrets.
+     */
+    struct agenthost_str result;
+    /**
+     * Why it failed, or empty.
+     */
+    struct agenthost_str error;
+    /**
+     * Strings that belong to the run; sensitive names are dropped before they leave.
+     */
+    struct agenthost_pairs metadata;
+} agenthost_run;
+
+/**
+ * Something that happened in a run.
+ */
+typedef struct agenthost_event {
+    /**
+     * `sizeof(agenthost_event)`.
+     */
+    size_t struct_size;
+    /**
+     * The run: the one that was asked for.
+     */
+    struct agenthost_str run_id;
+    /**
+     * Its place among the run's events, 1 to 2^53-1, after the cursor and after the event before it.
+     */
+    uint64_t sequence;
+    /**
+     * What kind of event it is, not empty.
+     */
+    struct agenthost_str type;
+    /**
+     * The run's status after it.
+     */
+    agenthost_run_status status;
+    /**
+     * 0.
+     */
+    uint32_t reserved;
+    /**
+     * The step that it belongs to, or empty.
+     */
+    struct agenthost_str step_id;
+    /**
+     * The tool call that it belongs to, or empty.
+     */
+    struct agenthost_str tool_call_id;
+    /**
+     * When it happened, in milliseconds since the Unix epoch.
+     */
+    int64_t timestamp_unix_ms;
+    /**
+     * What happened, as JSON text. Empty from a service means null. It leaves the host as it is: no secrets.
+     */
+    struct agenthost_str data;
+    /**
+     * Strings that belong to it; sensitive names are dropped before they leave.
+     */
+    struct agenthost_pairs metadata;
+} agenthost_event;
+
+/**
+ * The code of an error.
+ */
+typedef int32_t agenthost_code;
+
+/**
+ * Why a call failed.
+ */
+typedef struct agenthost_error {
+    /**
+     * `sizeof(agenthost_error)`.
+     */
+    size_t struct_size;
+    /**
+     * The code. Of `AGENTHOST_CODE_INTERNAL` only `retryable` leaves the host.
+     */
+    agenthost_code code;
+    /**
+     * 0 or 1: whether the same request may succeed later.
+     */
+    uint32_t retryable;
+    /**
+     * For people. It leaves the host as it is: no secrets.
+     */
+    struct agenthost_str message;
+    /**
+     * For programs, as JSON text. Empty from a service means `{}`. It leaves the host as it is: no secrets.
+     */
+    struct agenthost_str details;
+    /**
+     * Strings for programs; sensitive names are dropped before they leave.
+     */
+    struct agenthost_pairs metadata;
+    /**
+     * Client: the code that was received when it is none of the contract's. A service leaves it empty.
+     */
+    struct agenthost_str original_code;
+} agenthost_error;
+
+/**
+ * The end of a callback's data; may be NULL. It runs once, after the last call that could use `data`.
+ */
+typedef void (*agenthost_destroy)(void *data);
+
+/**
+ * One of the six operations.
+ */
+typedef int32_t agenthost_operation;
+
+/**
+ * What a slot is told about the call, beside the request. Borrowed until the slot returns.
+ */
+typedef struct agenthost_call {
+    /**
+     * `sizeof(agenthost_call)`.
+     */
+    size_t struct_size;
+    /**
+     * The operation of the request.
+     */
+    agenthost_operation operation;
+    /**
+     * 1: `principal` counts. 0: none was given. An empty principal is never delivered.
+     */
+    uint32_t has_principal;
+    /**
+     * Whom the transport authenticated. It never comes from the message.
+     */
+    struct agenthost_str principal;
+    /**
+     * Names this request; echoed in the response.
+     */
+    struct agenthost_str request_id;
+    /**
+     * Names the mutation: a retry carries the same key. Empty for reads that have none.
+     */
+    struct agenthost_str idempotency_key;
+    /**
+     * The envelope's metadata.
+     */
+    struct agenthost_pairs metadata;
+} agenthost_call;
+
+/**
+ * Submits a run.
+ */
+typedef struct agenthost_create_run {
+    /**
+     * `sizeof(agenthost_create_run)`.
+     */
+    size_t struct_size;
+    /**
+     * Where the run comes from; names the run. Not NULL.
+     */
+    const struct agenthost_context *context;
+    /**
+     * What the run is to work on, as JSON text. Never empty towards a service; empty from a client means `{}`.
+     */
+    struct agenthost_str input;
+    /**
+     * Strings that belong to the run.
+     */
+    struct agenthost_pairs metadata;
+} agenthost_create_run;
+
+/**
+ * Reads a run.
+ */
+typedef struct agenthost_get_run {
+    /**
+     * `sizeof(agenthost_get_run)`.
+     */
+    size_t struct_size;
+    /**
+     * The run.
+     */
+    struct agenthost_str run_id;
+} agenthost_get_run;
+
+/**
+ * Cancels a run.
+ */
+typedef struct agenthost_cancel_run {
+    /**
+     * `sizeof(agenthost_cancel_run)`.
+     */
+    size_t struct_size;
+    /**
+     * The run.
+     */
+    struct agenthost_str run_id;
+    /**
+     * The revision that the caller has seen, 1 to 2^53-1.
+     */
+    uint64_t expected_revision;
+    /**
+     * Why. Empty from a client means the contract's default, `agent run cancelled`.
+     */
+    struct agenthost_str reason;
+} agenthost_cancel_run;
+
+/**
+ * Approves or denies what a run waits for.
+ */
+typedef struct agenthost_resolve_approval {
+    /**
+     * `sizeof(agenthost_resolve_approval)`.
+     */
+    size_t struct_size;
+    /**
+     * The run.
+     */
+    struct agenthost_str run_id;
+    /**
+     * The revision that the caller has seen, 1 to 2^53-1.
+     */
+    uint64_t expected_revision;
+    /**
+     * The approval, as the run's view names it.
+     */
+    struct agenthost_str approval_id;
+    /**
+     * `AGENTHOST_APPROVAL_APPROVED` or `AGENTHOST_APPROVAL_DENIED`.
+     */
+    agenthost_resolution resolution;
+    /**
+     * 0.
+     */
+    uint32_t reserved;
+    /**
+     * Why; may be empty.
+     */
+    struct agenthost_str reason;
+    /**
+     * Strings that belong to the resolution.
+     */
+    struct agenthost_pairs metadata;
+} agenthost_resolve_approval;
+
+/**
+ * Lets an approved run go on.
+ */
+typedef struct agenthost_resume_run {
+    /**
+     * `sizeof(agenthost_resume_run)`.
+     */
+    size_t struct_size;
+    /**
+     * The run.
+     */
+    struct agenthost_str run_id;
+    /**
+     * The revision that the caller has seen, 1 to 2^53-1.
+     */
+    uint64_t expected_revision;
+    /**
+     * The approval that was given.
+     */
+    struct agenthost_str approval_id;
+    /**
+     * What the run gets to go on with, as JSON text. Never empty towards a service; empty from a client means `{}`.
+     */
+    struct agenthost_str input;
+} agenthost_resume_run;
+
+/**
+ * Reads events after a cursor.
+ */
+typedef struct agenthost_list_events {
+    /**
+     * `sizeof(agenthost_list_events)`.
+     */
+    size_t struct_size;
+    /**
+     * The run.
+     */
+    struct agenthost_str run_id;
+    /**
+     * Only events with a larger sequence are asked for; 0 for all, at most 2^53-1.
+     */
+    uint64_t after_sequence;
+    /**
+     * The most events that the page may hold, 1 to 1000. 0 from a client means the contract's default, 256.
+     */
+    uint64_t limit;
+} agenthost_list_events;
+
+/**
+ * The application behind a host: six slots, all required. Each runs on the thread that dispatches, on any number of threads
+ * at once, and answers through `reply` before it returns, or defers it. A slot that does neither answers `internal`. After a
+ * mutation `internal` and `unavailable` mean that the outcome is not known: callers retry with the same idempotency key.
+ */
+typedef struct agenthost_service {
+    /**
+     * `sizeof(agenthost_service)`.
+     */
+    size_t struct_size;
+    /**
+     * Given to every slot.
+     */
+    void *user_data;
+    /**
+     * Lets go of `user_data`: once, when the host is closed, or its last count is released, or its making failed.
+     */
+    agenthost_destroy destroy;
+    /**
+     * Accepts a run.
+     */
+    void (*create_run)(void *user_data,
+                       const struct agenthost_call *call,
+                       const struct agenthost_create_run *request,
+                       struct agenthost_reply *reply);
+    /**
+     * Reads a run.
+     */
+    void (*get_run)(void *user_data,
+                    const struct agenthost_call *call,
+                    const struct agenthost_get_run *request,
+                    struct agenthost_reply *reply);
+    /**
+     * Cancels a run that is still at the expected revision.
+     */
+    void (*cancel_run)(void *user_data,
+                       const struct agenthost_call *call,
+                       const struct agenthost_cancel_run *request,
+                       struct agenthost_reply *reply);
+    /**
+     * Approves or denies what a run waits for.
+     */
+    void (*resolve_approval)(void *user_data,
+                             const struct agenthost_call *call,
+                             const struct agenthost_resolve_approval *request,
+                             struct agenthost_reply *reply);
+    /**
+     * Lets an approved run go on.
+     */
+    void (*resume_run)(void *user_data,
+                       const struct agenthost_call *call,
+                       const struct agenthost_resume_run *request,
+                       struct agenthost_reply *reply);
+    /**
+     * Reads the events after a cursor, at most `limit` of them.
+     */
+    void (*list_events)(void *user_data,
+                        const struct agenthost_call *call,
+                        const struct agenthost_list_events *request,
+                        struct agenthost_reply *reply);
+} agenthost_service;
+
+/**
+ * A log hook: level (`AGENTHOST_LOG_...`), message and fields, borrowed for the call. Runs on any thread that has something
+ * to say, with no lock of the library held. It is told names of members and causes of failures, never the values of requests
+ * and answers.
+ */
+typedef void (*agenthost_log)(void *data, int32_t level, struct agenthost_str message, struct agenthost_pairs fields);
+
+/**
+ * What a host can be told when it is made. Zeros are the defaults.
+ */
+typedef struct agenthost_host_options {
+    /**
+     * `sizeof(agenthost_host_options)`.
+     */
+    size_t struct_size;
+    /**
+     * The most bytes of a message and of a response; exactly as many are allowed. 0: 16 MiB. (A refusal that would be larger
+     * is written all the same: it has at most 16 KiB.)
+     */
+    uint64_t max_message_bytes;
+    /**
+     * How long synchronous dispatch waits for a deferred answer, in milliseconds. 0: for ever.
+     */
+    uint64_t default_timeout_ms;
+    /**
+     * Names that are sensitive beside the built-in ones, compared like them. Copied. May be NULL when there are none.
+     */
+    const struct agenthost_str *sensitive_names;
+    /**
+     * The number of `sensitive_names`.
+     */
+    size_t sensitive_name_count;
+    /**
+     * NULL: nothing is logged.
+     */
+    agenthost_log log;
+    /**
+     * Given to `log`.
+     */
+    void *log_data;
+    /**
+     * Lets go of `log_data`: once, when the host is closed, or its last count is released, or its making failed.
+     */
+    agenthost_destroy log_destroy;
+    /**
+     * 1: a dispatch without a principal answers `unauthorized`.
+     */
+    uint32_t require_principal;
+    /**
+     * 0.
+     */
+    uint32_t reserved;
+} agenthost_host_options;
+
+/**
+ * What belongs to one dispatch, beside the message. Zeros are the defaults.
+ */
+typedef struct agenthost_dispatch_options {
+    /**
+     * `sizeof(agenthost_dispatch_options)`.
+     */
+    size_t struct_size;
+    /**
+     * 1: `principal` is what the transport authenticated, UTF-8, not empty.
+     */
+    uint32_t has_principal;
+    /**
+     * 0.
+     */
+    uint32_t reserved;
+    /**
+     * Whom the transport authenticated. Never take it from the message.
+     */
+    struct agenthost_str principal;
+    /**
+     * How long to wait for a deferred answer, in milliseconds. 0: the host's default. It never cuts a slot short.
+     * Asynchronous dispatch refuses any other value.
+     */
+    uint64_t timeout_ms;
+} agenthost_dispatch_options;
+
+/**
+ * The end of an asynchronous dispatch. `response` is yours. No lock of the library is held.
+ */
+typedef void (*agenthost_done)(void *data, struct agenthost_buffer *response);
+
+/**
+ * What goes around a request. Zeros are the defaults.
+ */
+typedef struct agenthost_request_options {
+    /**
+     * `sizeof(agenthost_request_options)`.
+     */
+    size_t struct_size;
+    /**
+     * Names the request. Empty: a new UUIDv7.
+     */
+    struct agenthost_str request_id;
+    /**
+     * Names the mutation. Empty: a new UUIDv7 for mutations, none for reads.
+     */
+    struct agenthost_str idempotency_key;
+    /**
+     * Empty: the preferred one. Any other is written as it is.
+     */
+    struct agenthost_str protocol_version;
+    /**
+     * The envelope's metadata.
+     */
+    struct agenthost_pairs metadata;
+} agenthost_request_options;
+
+/**
+ * Done.
+ */
+#define AGENTHOST_OK 0
+
+/**
+ * A required pointer is NULL. Nothing happened.
+ */
+#define AGENTHOST_NULL_ARGUMENT 1
+
+/**
+ * A value is out of range; `why`, where a function offers it, names it. Nothing happened.
+ */
+#define AGENTHOST_INVALID_ARGUMENT 2
+
+/**
+ * A `struct_size` is too small, or the struct has an unknown tail that is not 0. Nothing happened.
+ */
+#define AGENTHOST_INVALID_SIZE 3
+
+/**
+ * The host is closing or closed (never from dispatch: that answers `unavailable`).
+ */
+#define AGENTHOST_CLOSED 4
+
+/**
+ * This process is a fork of the one that made the handle. The handle can only be released.
+ */
+#define AGENTHOST_FORKED 5
+
+/**
+ * Answered, cancelled or deferred before: this call changed nothing.
+ */
+#define AGENTHOST_ALREADY_DONE 6
+
+/**
+ * This kind of answer does not fit the operation: nothing changed.
+ */
+#define AGENTHOST_WRONG_OPERATION 7
+
+/**
+ * The answer breaks a rule of the contract: it went out as `internal`, the rule is logged.
+ */
+#define AGENTHOST_BAD_ANSWER 8
+
+/**
+ * Client: not a valid answer to this request; `why` says which rule it breaks.
+ */
+#define AGENTHOST_BAD_RESPONSE 9
+
+/**
+ * Close only: a callback is still on some thread's stack.
+ */
+#define AGENTHOST_TIMED_OUT 10
+
+/**
+ * The call could only wait for itself.
+ */
+#define AGENTHOST_WOULD_DEADLOCK 11
+
+/**
+ * A port of another major version.
+ */
+#define AGENTHOST_ABI_MISMATCH 12
+
+/**
+ * A bug in the library or in a service written in Rust; logged.
+ */
+#define AGENTHOST_PANIC 13
+
+/**
+ * Submits a run.
+ */
+#define AGENTHOST_CREATE_RUN 1
+
+/**
+ * Reads a run.
+ */
+#define AGENTHOST_GET_RUN 2
+
+/**
+ * Cancels a run.
+ */
+#define AGENTHOST_CANCEL_RUN 3
+
+/**
+ * Approves or denies what a run waits for.
+ */
+#define AGENTHOST_RESOLVE_APPROVAL 4
+
+/**
+ * Lets an approved run go on.
+ */
+#define AGENTHOST_RESUME_RUN 5
+
+/**
+ * Reads a run's events after a cursor.
+ */
+#define AGENTHOST_LIST_EVENTS 6
+
+/**
+ * Accepted, not started.
+ */
+#define AGENTHOST_RUN_CREATED 1
+
+/**
+ * Being worked on.
+ */
+#define AGENTHOST_RUN_RUNNING 2
+
+/**
+ * Suspended until an approval is resolved.
+ */
+#define AGENTHOST_RUN_WAITING_FOR_APPROVAL 3
+
+/**
+ * Ended with a result.
+ */
+#define AGENTHOST_RUN_COMPLETED 4
+
+/**
+ * Ended with an error, or its approval was denied.
+ */
+#define AGENTHOST_RUN_FAILED 5
+
+/**
+ * Ended by `cancel_run`.
+ */
+#define AGENTHOST_RUN_CANCELLED 6
+
+/**
+ * Ended by its deadline.
+ */
+#define AGENTHOST_RUN_TIMED_OUT 7
+
+/**
+ * Nobody has decided yet. Not a decision in `resolve_approval`.
+ */
+#define AGENTHOST_APPROVAL_PENDING 1
+
+/**
+ * The tool call may go on.
+ */
+#define AGENTHOST_APPROVAL_APPROVED 2
+
+/**
+ * The tool call may not go on.
+ */
+#define AGENTHOST_APPROVAL_DENIED 3
+
+/**
+ * The request breaks a rule of the contract or of the service.
+ */
+#define AGENTHOST_CODE_INVALID_REQUEST 1
+
+/**
+ * The host does not speak the request's protocol version.
+ */
+#define AGENTHOST_CODE_UNSUPPORTED_PROTOCOL_VERSION 2
+
+/**
+ * Nobody was authenticated.
+ */
+#define AGENTHOST_CODE_UNAUTHORIZED 3
+
+/**
+ * The principal may not do that.
+ */
+#define AGENTHOST_CODE_FORBIDDEN 4
+
+/**
+ * There is no such run for this principal.
+ */
+#define AGENTHOST_CODE_NOT_FOUND 5
+
+/**
+ * The run is in another state or revision than the request expects.
+ */
+#define AGENTHOST_CODE_CONFLICT 6
+
+/**
+ * Not now. After a mutation the outcome is not known: send the same bytes again.
+ */
+#define AGENTHOST_CODE_UNAVAILABLE 7
+
+/**
+ * A fault of the host. After a mutation the outcome is not known: send the same bytes again.
+ */
+#define AGENTHOST_CODE_INTERNAL 8
+
+#ifdef __cplusplus
+extern "C" {
+#endif // __cplusplus
+
+/**
+ * What a status means, for people. Static text, NUL-terminated, never NULL, also for a number that is no status.
+ */
+const char *agenthost_status_text(agenthost_status status);
+
+/**
+ * The buffer's first byte; valid until it is freed. Not NUL-terminated. NULL for NULL.
+ */
+const char *agenthost_buffer_data(const struct agenthost_buffer *buffer);
+
+/**
+ * The number of bytes in the buffer. 0 for NULL.
+ */
+size_t agenthost_buffer_len(const struct agenthost_buffer *buffer);
+
+/**
+ * Frees a buffer. NULL is fine.
+ */
+void agenthost_buffer_free(struct agenthost_buffer *buffer);
+
+/**
+ * How many handles of a kind (`AGENTHOST_LIVE_...`) exist in this process; 0 for a kind that is not known. For tests: other
+ * threads may be changing it.
+ */
+uint64_t agenthost_live(int32_t kind);
+
+/**
+ * Answers a mutation.
+ */
+agenthost_status agenthost_reply_submission(struct agenthost_reply *reply,
+                                            const struct agenthost_submission *submission);
+
+/**
+ * Answers `get_run`.
+ */
+agenthost_status agenthost_reply_run(struct agenthost_reply *reply, const struct agenthost_run *run);
+
+/**
+ * Adds an event to the answer of `list_events`: zero or more events, in order, then one `agenthost_reply_page`.
+ */
+agenthost_status agenthost_reply_event(struct agenthost_reply *reply, const struct agenthost_event *event);
+
+/**
+ * Answers `list_events` with the events that were added. `next_sequence` is the last event's sequence, or the request's
+ * cursor when there is no event; `has_more` (0 or 1) says whether more events are there already.
+ */
+agenthost_status agenthost_reply_page(struct agenthost_reply *reply, uint64_t next_sequence, uint32_t has_more);
+
+/**
+ * Answers any operation with a failure.
+ */
+agenthost_status agenthost_reply_error(struct agenthost_reply *reply, const struct agenthost_error *error);
+
+/**
+ * Answers any operation with its result as JSON text, for services that have it so. Checked like the others.
+ */
+agenthost_status agenthost_reply_json(struct agenthost_reply *reply, struct agenthost_str body);
+
+/**
+ * Takes the reply out of the slot. `*deferred` is yours: it works from any thread, one thread at a time, also after the slot
+ * has returned, and needs exactly one `agenthost_reply_free`, answered or not. The borrowed reply then answers
+ * `AGENTHOST_ALREADY_DONE`. A deferred reply keeps neither the service nor the request alive: copy what you need before the
+ * slot returns. A reply that is deferred already: `AGENTHOST_ALREADY_DONE`.
+ */
+agenthost_status agenthost_reply_defer(struct agenthost_reply *reply,
+                                       struct agenthost_reply **deferred);
+
+/**
+ * Gives up a deferred reply. Unanswered it answers `unavailable` here; while its slot still runs it goes back to the slot
+ * instead (which answers through the borrowed reply, or returns and answers `internal`). A reply that a slot borrows is
+ * left alone. NULL is fine.
+ */
+void agenthost_reply_free(struct agenthost_reply *deferred);
+
+/**
+ * 1 when nobody waits for the answer any more: cancelled, timed out, host closed. 0 otherwise, and for NULL.
+ */
+uint32_t agenthost_reply_is_abandoned(const struct agenthost_reply *reply);
+
+/**
+ * Asks to be told that nobody waits for a deferred reply any more. `notify` runs at most once, on the thread that gives the
+ * call up, perhaps before this function returns, perhaps while another thread answers. `destroy` (may be NULL) runs exactly
+ * once, after which `notify` is not running and will not run: on the thread of whichever of `notify`,
+ * `agenthost_reply_free` or a failure of this function comes last. `AGENTHOST_ALREADY_DONE`: the call is answered, or has a
+ * notification already. `AGENTHOST_INVALID_ARGUMENT`: the reply is one that a slot borrows.
+ */
+agenthost_status agenthost_reply_on_abandoned(struct agenthost_reply *deferred,
+                                              void (*notify)(void *data),
+                                              void *data,
+                                              agenthost_destroy destroy);
+
+/**
+ * Makes a host. `options` may be NULL: every default.
+ *
+ * Takes `service->user_data` and `options->log_data` over whatever it returns: on failure both destroys have run before it
+ * returns. (Except of a struct that is NULL or whose `struct_size` is below the first release's: there is nothing to read.) `why` may be NULL; on failure it gets a text that says which member, and what was
+ * expected. `*host` is yours: one count.
+ */
+agenthost_status agenthost_host_new(const struct agenthost_service *service,
+                                    const struct agenthost_host_options *options,
+                                    struct agenthost_host **host,
+                                    struct agenthost_buffer **why);
+
+/**
+ * Takes another count.
+ */
+agenthost_status agenthost_host_retain(struct agenthost_host *host);
+
+/**
+ * Refuses new calls (they answer `unavailable`), waits up to `timeout_ms` for those in flight, then answers every deferred
+ * one `unavailable`. 0 does not wait; UINT64_MAX waits for ever.
+ * - `AGENTHOST_OK`: no slot, `done`, `notify` or log callback runs or will run, and `destroy` has returned. Closing again is OK.
+ * - `AGENTHOST_TIMED_OUT`: a callback is still on some thread's stack; nothing was destroyed; call again.
+ * - `AGENTHOST_WOULD_DEADLOCK`: called from a callback of this host; the host is now closing.
+ * - `AGENTHOST_FORKED`: nothing happened.
+ */
+agenthost_status agenthost_host_close(struct agenthost_host *host,
+                                      uint64_t timeout_ms);
+
+/**
+ * Gives a count up. The last release closes with timeout 0, then waits for callbacks that are on other threads' stacks. `destroy` runs
+ * on the thread that closes or releases, never on a thread of the service, so it may join them. (A last release from inside a
+ * callback of this host does not wait: `destroy` then runs where the last callback returns.) In a forked child it only
+ * forgets. NULL is fine.
+ */
+void agenthost_host_release(struct agenthost_host *host);
+
+/**
+ * Any bytes in, one response envelope out, with the host's defaults and no principal. See `agenthost_dispatch_json_with`.
+ */
+agenthost_status agenthost_dispatch_json(struct agenthost_host *host,
+                                         struct agenthost_str message,
+                                         struct agenthost_buffer **response);
+
+/**
+ * Any bytes in, one response envelope out. `message` is borrowed until the function returns. The slot runs on this thread; when
+ * it defers, the function waits. A timeout never cuts a slot short: it bounds the wait that follows, and answers `unavailable`.
+ * `options` may be NULL. `*response` is yours. A host that is closing or closed answers `unavailable`: that is OK.
+ *
+ * Not OK: `*response` is NULL. `AGENTHOST_NULL_ARGUMENT`; `AGENTHOST_INVALID_SIZE`; `AGENTHOST_INVALID_ARGUMENT`: a principal that
+ * is empty or not UTF-8, or a flag that is not 0 or 1; `AGENTHOST_FORKED`.
+ */
+agenthost_status agenthost_dispatch_json_with(struct agenthost_host *host,
+                                              struct agenthost_str message,
+                                              const struct agenthost_dispatch_options *options,
+                                              struct agenthost_buffer **response);
+
+/**
+ * Dispatches without waiting.
+ *
+ * OK: `done` runs exactly once. It may run before this function returns. It never runs while the slot runs: it runs on this
+ * thread after the slot has returned, or later on the thread that answers, cancels, closes or drops the reply. Not OK: `done`
+ * never runs. `message` is borrowed until this function returns, not until `done`. `options` may be NULL; a `timeout_ms` other
+ * than 0 is `AGENTHOST_INVALID_ARGUMENT` (the library has no timer: use yours, and cancel). `pending` may be NULL. It is written
+ * before the slot runs, so that another thread may cancel meanwhile.
+ */
+agenthost_status agenthost_dispatch_json_async(struct agenthost_host *host,
+                                               struct agenthost_str message,
+                                               const struct agenthost_dispatch_options *options,
+                                               agenthost_done done,
+                                               void *done_data,
+                                               struct agenthost_pending **pending);
+
+/**
+ * Gives the call up. OK: this cancel decided the answer, `unavailable`. `AGENTHOST_ALREADY_DONE`: something else did. Says
+ * nothing about the run. Any thread, also inside `done`.
+ */
+agenthost_status agenthost_pending_cancel(struct agenthost_pending *pending);
+
+/**
+ * Forgets the handle. Does not cancel. Allowed inside `done`, and before it. NULL is fine.
+ */
+void agenthost_pending_free(struct agenthost_pending *pending);
+
+/**
+ * Builds a request that submits a run. The dispatcher's rules are checked here: `AGENTHOST_INVALID_ARGUMENT` and a text in `*why` (which
+ * may be NULL) that names the member. `options` may be NULL. `*request` is yours.
+ */
+agenthost_status agenthost_request_create_run(const struct agenthost_create_run *body,
+                                              const struct agenthost_request_options *options,
+                                              struct agenthost_request **request,
+                                              struct agenthost_buffer **why);
+
+/**
+ * Builds a request that reads a run. See `agenthost_request_create_run`.
+ */
+agenthost_status agenthost_request_get_run(const struct agenthost_get_run *body,
+                                           const struct agenthost_request_options *options,
+                                           struct agenthost_request **request,
+                                           struct agenthost_buffer **why);
+
+/**
+ * Builds a request that cancels a run. See `agenthost_request_create_run`.
+ */
+agenthost_status agenthost_request_cancel_run(const struct agenthost_cancel_run *body,
+                                              const struct agenthost_request_options *options,
+                                              struct agenthost_request **request,
+                                              struct agenthost_buffer **why);
+
+/**
+ * Builds a request that approves or denies what a run waits for. See `agenthost_request_create_run`.
+ */
+agenthost_status agenthost_request_resolve_approval(const struct agenthost_resolve_approval *body,
+                                                    const struct agenthost_request_options *options,
+                                                    struct agenthost_request **request,
+                                                    struct agenthost_buffer **why);
+
+/**
+ * Builds a request that lets an approved run go on. See `agenthost_request_create_run`.
+ */
+agenthost_status agenthost_request_resume_run(const struct agenthost_resume_run *body,
+                                              const struct agenthost_request_options *options,
+                                              struct agenthost_request **request,
+                                              struct agenthost_buffer **why);
+
+/**
+ * Builds a request that reads events after a cursor. See `agenthost_request_create_run`.
+ */
+agenthost_status agenthost_request_list_events(const struct agenthost_list_events *body,
+                                               const struct agenthost_request_options *options,
+                                               struct agenthost_request **request,
+                                               struct agenthost_buffer **why);
+
+/**
+ * The envelope: the same bytes each time, send them again to retry. Borrowed from the request.
+ */
+struct agenthost_str agenthost_request_bytes(const struct agenthost_request *request);
+
+/**
+ * What names the request. Borrowed from the request.
+ */
+struct agenthost_str agenthost_request_id(const struct agenthost_request *request);
+
+/**
+ * What names the mutation; empty for a read without a key. Borrowed from the request.
+ */
+struct agenthost_str agenthost_request_idempotency_key(const struct agenthost_request *request);
+
+/**
+ * Frees a request. NULL is fine.
+ */
+void agenthost_request_free(struct agenthost_request *request);
+
+/**
+ * Checks that `message` answers `request`, and takes it apart. `message` is copied. A well-formed refusal is OK, with
+ * `agenthost_response_error`. `AGENTHOST_BAD_RESPONSE`: not an answer to this request, and `*why` (which may be NULL) says which rule
+ * it breaks. Of metadata what has a sensitive name is dropped. `*response` is yours.
+ */
+agenthost_status agenthost_response_parse(const struct agenthost_request *request,
+                                          struct agenthost_str message,
+                                          struct agenthost_response **response,
+                                          struct agenthost_buffer **why);
+
+/**
+ * Like `agenthost_response_parse`, of a response whose request is not known (in a log, in a proxy): everything but "it
+ * answers this request" is checked.
+ */
+agenthost_status agenthost_response_parse_any(struct agenthost_str message,
+                                              struct agenthost_response **response,
+                                              struct agenthost_buffer **why);
+
+/**
+ * The operation that the response names. 0 for NULL, and when it is a refusal of a version that this library does not speak
+ * with an operation that it does not know.
+ */
+agenthost_operation agenthost_response_operation(const struct agenthost_response *response);
+
+/**
+ * The request that it answers; empty in a refusal whose request could not be read. Borrowed from the response.
+ */
+struct agenthost_str agenthost_response_request_id(const struct agenthost_response *response);
+
+/**
+ * The version that it is written in. Borrowed from the response.
+ */
+struct agenthost_str agenthost_response_protocol_version(const struct agenthost_response *response);
+
+/**
+ * The error, or NULL. After a mutation `AGENTHOST_CODE_INTERNAL` and `AGENTHOST_CODE_UNAVAILABLE` mean that the outcome is not known: send
+ * the same bytes again. Borrowed from the response, like what the next three return; at most one of the four is there.
+ */
+const struct agenthost_error *agenthost_response_error(const struct agenthost_response *response);
+
+/**
+ * The result of a mutation, or NULL.
+ */
+const struct agenthost_submission *agenthost_response_submission(const struct agenthost_response *response);
+
+/**
+ * The result of `get_run`, or NULL.
+ */
+const struct agenthost_run *agenthost_response_run(const struct agenthost_response *response);
+
+/**
+ * 1 when it is the result of `list_events`, else 0.
+ */
+uint32_t agenthost_response_is_page(const struct agenthost_response *response);
+
+/**
+ * The number of events of the page; 0 when it is none.
+ */
+size_t agenthost_response_event_count(const struct agenthost_response *response);
+
+/**
+ * An event of the page by its place from 0, or NULL when there is none. Borrowed from the response.
+ */
+const struct agenthost_event *agenthost_response_event(const struct agenthost_response *response, size_t index);
+
+/**
+ * The cursor for the next page; 0 when it is no page.
+ */
+uint64_t agenthost_response_next_sequence(const struct agenthost_response *response);
+
+/**
+ * 1 when more events are there already, else 0.
+ */
+uint32_t agenthost_response_has_more(const struct agenthost_response *response);
+
+/**
+ * Frees a response, and everything that was borrowed from it. NULL is fine.
+ */
+void agenthost_response_free(struct agenthost_response *response);
+
+/**
+ * The most preferred supported version that is offered; `data` is NULL when there is none (then negotiation fails), or when
+ * `offered` is NULL or not readable. Static.
+ */
+struct agenthost_str agenthost_negotiate_version(const struct agenthost_str *offered,
+                                                 size_t count);
+
+/**
+ * 1 when `name` looks as if its value were a secret: by the built-in names, and a host's own when `host` is not NULL. A name
+ * that is not UTF-8 is judged by its ASCII letters and digits like any other. Else 0.
+ */
+uint32_t agenthost_is_sensitive_name(const struct agenthost_host *host,
+                                     struct agenthost_str name);
+
+/**
+ * The library's version, for example `0.1.0`. Static text, NUL-terminated.
+ */
+const char *agenthost_version(void);
+
+/**
+ * The library's `AGENTHOST_ABI_VERSION`, to compare with the header's.
+ */
+uint32_t agenthost_abi_version(void);
+
+#ifdef __cplusplus
+}  // extern "C"
+#endif  // __cplusplus
+
+#endif  /* AGENTHOST_H */
+
+/* ------------------------------------------------------------------------------------------------ conveniences */
+
+#ifndef AGENTHOST_CONVENIENCES
+#define AGENTHOST_CONVENIENCES
+
+/* Zeroes a struct of this header and sets its size. Works in C and C++. */
+#define AGENTHOST_INIT(pointer) (*(size_t *)agenthost_zero((pointer), sizeof *(pointer)) = sizeof *(pointer))
+
+/* 1 when a struct that the library handed you has `member`. */
+#define AGENTHOST_HAS(pointer, type, member) \
+    ((pointer)->struct_size >= offsetof(type, member) + sizeof((pointer)->member))
+
+static inline void *agenthost_zero(void *pointer, size_t size) {
+    unsigned char *bytes = (unsigned char *)pointer;
+    size_t i;
+    for (i = 0; i < size; i++) bytes[i] = 0;
+    return pointer;
+}
+
+/* A NUL-terminated text as an agenthost_str; NULL is the empty text. */
+static inline agenthost_str agenthost_text(const char *nul_terminated) {
+    agenthost_str out;
+    out.data = nul_terminated;
+    out.len = 0;
+    if (nul_terminated) while (nul_terminated[out.len]) out.len++;
+    return out;
+}
+
+#endif /* AGENTHOST_CONVENIENCES */

@@ -1,0 +1,153 @@
+//! Closing, and the last handle.
+
+use std::sync::mpsc;
+use std::time::Duration;
+
+use agenthost::host::{AnswerError, CloseError, Host};
+
+use crate::stage::{CREATE, Stage, arrived, dispatch, outcome, well};
+
+#[test]
+fn a_closed_host_refuses_calls_and_has_destroyed_its_service_once() {
+    let stage = Stage::default();
+    let host = stage.host(|reply| reply.answer(&well()).unwrap());
+    assert_eq!(host.close(Some(Duration::ZERO)), Ok(()));
+    assert_eq!(host.close(None), Ok(()));
+    assert_eq!(stage.destroyed(), 1);
+    assert_eq!(outcome(&host.dispatch_json(CREATE)), "unavailable/closed");
+    let (response, pending) = dispatch(&host);
+    assert_eq!(arrived(&response), "unavailable/closed");
+    assert_eq!(pending.cancel(), Ok(false));
+    drop(host);
+    assert_eq!(stage.destroyed(), 1);
+}
+
+#[test]
+fn close_answers_what_is_deferred_and_the_reply_comes_too_late() {
+    let stage = Stage::default();
+    let host = stage.deferring();
+    let (response, _) = dispatch(&host);
+    assert_eq!(host.close(Some(Duration::from_millis(10))), Ok(()));
+    assert_eq!(arrived(&response), "unavailable/closed");
+    let mut late = stage.take();
+    drop(host);
+    assert_eq!(late.answer(&well()), Err(AnswerError::AlreadyDone));
+    assert!(late.is_abandoned());
+}
+
+#[test]
+fn drain_waits_and_gives_nothing_up() {
+    let stage = Stage::default();
+    let host = stage.deferring();
+    let (response, _) = dispatch(&host);
+    assert_eq!(host.drain(Some(Duration::ZERO)), Ok(false));
+    assert!(response.try_recv().is_err());
+    assert_eq!(outcome(&host.dispatch_json(CREATE)), "unavailable/closed");
+    stage.take().answer(&well()).unwrap();
+    assert_eq!(arrived(&response), "ok");
+    assert_eq!(host.drain(Some(Duration::ZERO)), Ok(true));
+    assert_eq!(stage.destroyed(), 0);
+    assert_eq!(host.close(Some(Duration::ZERO)), Ok(()));
+    assert_eq!(stage.destroyed(), 1);
+}
+
+#[test]
+fn close_times_out_while_a_slot_runs_and_destroys_nothing() {
+    let stage = Stage::default();
+    let (entered, inside) = mpsc::channel();
+    let (leave, left) = mpsc::channel::<()>();
+    let (entered, left) = (std::sync::Mutex::new(entered), std::sync::Mutex::new(left));
+    let host = stage.host(move |reply| {
+        entered.lock().unwrap().send(()).unwrap();
+        left.lock().unwrap().recv().unwrap();
+        reply.answer(&well()).unwrap();
+    });
+    let dispatching = host.clone();
+    let dispatcher = std::thread::spawn(move || outcome(&dispatching.dispatch_json(CREATE)));
+    inside.recv().unwrap();
+    assert_eq!(host.close(Some(Duration::from_millis(5))), Err(CloseError::TimedOut));
+    assert_eq!(stage.destroyed(), 0);
+    leave.send(()).unwrap();
+    assert_eq!(host.close(None), Ok(()));
+    assert_eq!(stage.destroyed(), 1);
+    assert_eq!(dispatcher.join().unwrap(), "ok");
+}
+
+#[test]
+fn close_from_a_callback_of_the_same_host_would_deadlock() {
+    let stage = Stage::default();
+    let (give, given) = mpsc::channel::<Host>();
+    let given = std::sync::Mutex::new(given);
+    let host = stage.host(move |reply| {
+        let host = given.lock().unwrap().recv().unwrap();
+        assert_eq!(host.close(None), Err(CloseError::WouldDeadlock));
+        assert_eq!(outcome(&host.dispatch_json(CREATE)), "unavailable/closed");
+        reply.answer(&well()).unwrap();
+    });
+    give.send(host.clone()).unwrap();
+    assert_eq!(outcome(&host.dispatch_json(CREATE)), "ok");
+    assert_eq!(stage.destroyed(), 0);
+    assert_eq!(host.close(None), Ok(()));
+    assert_eq!(stage.destroyed(), 1);
+}
+
+#[test]
+fn the_last_handle_destroys_wherever_it_is_dropped() {
+    // Outside of callbacks.
+    let stage = Stage::default();
+    let host = stage.host(|_| {});
+    let other = host.clone();
+    drop(host);
+    assert_eq!(stage.destroyed(), 0);
+    drop(other);
+    assert_eq!(stage.destroyed(), 1);
+    // Inside `done`, which a cancel runs.
+    let stage = Stage::default();
+    let host = stage.deferring();
+    let last = host.clone();
+    let mut pending = None;
+    host.dispatch_async(CREATE, None, |started| pending = Some(started), move |_| drop(last)).unwrap();
+    drop(host);
+    assert_eq!(stage.destroyed(), 0);
+    assert_eq!(pending.unwrap().cancel(), Ok(true));
+    assert_eq!(stage.destroyed(), 1);
+    // With a call that is deferred.
+    let stage = Stage::default();
+    let host = stage.deferring();
+    let (response, _) = dispatch(&host);
+    drop(host);
+    assert_eq!(arrived(&response), "unavailable/closed");
+    assert_eq!(stage.destroyed(), 1);
+}
+
+#[test]
+fn threads_that_dispatch_while_the_host_closes_get_an_answer_each() {
+    for _ in 0..50 {
+        let stage = Stage::default();
+        let host = stage.host(|reply| {
+            let mut deferred = reply.defer().unwrap();
+            std::thread::spawn(move || {
+                let _ = deferred.answer(&well());
+            });
+        });
+        let threads: Vec<_> = (0..4)
+            .map(|_| {
+                let host = host.clone();
+                std::thread::spawn(move || {
+                    loop {
+                        match outcome(&host.dispatch_json(CREATE)).as_str() {
+                            "ok" => {}
+                            "unavailable/closed" => break,
+                            other => panic!("{other}"),
+                        }
+                    }
+                })
+            })
+            .collect();
+        assert_eq!(host.close(None), Ok(()));
+        assert_eq!(stage.destroyed(), 1);
+        for thread in threads {
+            thread.join().unwrap();
+        }
+    }
+}

@@ -1,0 +1,75 @@
+//! Calls that are opened and completed by the caller's own code.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use agenthost::dispatch::Unanswered;
+use agenthost::host::{CloseError, Host, OpenCall, Opened};
+
+use crate::stage::{CREATE, Stage, outcome, well};
+
+fn open(host: &Host) -> OpenCall {
+    match host.open(CREATE, None).unwrap() {
+        Opened::Call(_, _, call) => call,
+        Opened::Answered(response) => panic!("{}", outcome(&response)),
+    }
+}
+
+fn answered(host: &Host, message: &[u8]) -> String {
+    match host.open(message, None).unwrap() {
+        Opened::Answered(response) => outcome(&response),
+        Opened::Call(..) => panic!("a call"),
+    }
+}
+
+#[test]
+fn a_call_is_completed_with_what_the_service_says() {
+    let stage = Stage::default();
+    let host = Host::without_service(stage.options());
+    assert_eq!(outcome(&open(&host).complete(Ok(well()))), "ok");
+    assert_eq!(outcome(&open(&host).complete_answer(&well())), "ok");
+    assert_eq!(outcome(&open(&host).complete_json(r#"{"runId":"run-1","revision":1,"status":"created"}"#)), "ok");
+    assert_eq!(outcome(&open(&host).complete_json("{}")), "internal");
+    assert_eq!(outcome(&open(&host).complete_page([], 0, false, 0)), "internal");
+    assert_eq!(outcome(&open(&host).fail("no disk", &[("path", "/x")])), "internal");
+    assert!(stage.log().last().unwrap().contains("no disk"));
+    assert_eq!(outcome(&open(&host).give_up(Unanswered::Timeout)), "unavailable/timeout");
+    assert_eq!(outcome(&open(&host).give_up(Unanswered::Cancelled)), "unavailable/cancelled");
+    drop(open(&host));
+    assert_eq!(answered(&host, b"{}"), "invalid_request");
+    assert_eq!(host.close(Some(Duration::ZERO)), Ok(()));
+    assert_eq!(answered(&host, CREATE), "unavailable/closed");
+}
+
+#[test]
+fn closing_wakes_and_answers_what_is_open() {
+    let host = Host::without_service(Stage::default().options());
+    let woken = Arc::new(AtomicUsize::new(0));
+    let (mut told, not_told) = (open(&host), open(&host));
+    let counter = woken.clone();
+    let hook = move || {
+        counter.fetch_add(1, Ordering::SeqCst);
+    };
+    told.on_abandoned(Arc::new(hook)).unwrap();
+    assert!(!told.is_abandoned());
+    assert_eq!(host.close(Some(Duration::ZERO)), Ok(()));
+    assert_eq!(woken.load(Ordering::SeqCst), 1);
+    assert!(told.is_abandoned() && not_told.is_abandoned());
+    assert_eq!(outcome(&told.complete(Ok(well()))), "unavailable/closed");
+    drop(not_told);
+}
+
+#[test]
+fn closing_waits_for_who_serves_and_from_inside_would_deadlock() {
+    let host = Host::without_service(Stage::default().options());
+    let call = open(&host);
+    let serving = call.serving();
+    assert_eq!(host.close(None), Err(CloseError::WouldDeadlock));
+    let closing = host.clone();
+    let other = std::thread::spawn(move || closing.close(Some(Duration::from_millis(10))));
+    assert_eq!(other.join().unwrap(), Err(CloseError::TimedOut));
+    drop(serving);
+    assert_eq!(outcome(&call.complete(Ok(well()))), "unavailable/closed");
+    assert_eq!(host.close(Some(Duration::ZERO)), Ok(()));
+}
