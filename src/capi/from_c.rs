@@ -80,7 +80,7 @@ unsafe fn string<'a>(value: agenthost_str, path: Path<'_>) -> Read<Cow<'a, str>>
 ///
 /// # Safety
 /// As [`bytes`].
-unsafe fn free_json<'a>(value: agenthost_str, path: Path<'_>, default: FreeJson<'static>) -> Read<FreeJson<'a>> {
+pub(super) unsafe fn free_json<'a>(value: agenthost_str, path: Path<'_>, default: FreeJson<'static>) -> Read<FreeJson<'a>> {
     // SAFETY: by this function's own contract.
     let text = unsafe { text(value, path) }?;
     if text.is_empty() { Ok(default) } else { Ok(FreeJson::read(text, path)?) }
@@ -110,7 +110,7 @@ pub(super) unsafe fn pairs<'a>(pairs: agenthost_pairs, path: Path<'_>) -> Read<M
     Metadata::from_pairs(read).map_err(|name| Violation::new(path.member(&name), "expected the name once, found it again").into())
 }
 
-fn word<T: Word>(number: i32, path: Path<'_>) -> Read<T> {
+pub(super) fn word<T: Word>(number: i32, path: Path<'_>) -> Read<T> {
     let most = T::ALL.len();
     T::from_number(number)
         .ok_or_else(|| Violation::new(path, format!("expected one of the constants 1 to {most}, found {number}")).into())

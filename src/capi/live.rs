@@ -14,8 +14,12 @@ pub const AGENTHOST_LIVE_BUFFERS: i32 = 4;
 pub const AGENTHOST_LIVE_REQUESTS: i32 = 5;
 /// `agenthost_live`: responses of a client.
 pub const AGENTHOST_LIVE_RESPONSES: i32 = 6;
+/// `agenthost_live`: opened durable runs, by their last release.
+pub const AGENTHOST_LIVE_RUNS: i32 = 8;
+/// `agenthost_live`: outcomes of durable runs.
+pub const AGENTHOST_LIVE_OUTCOMES: i32 = 9;
 
-static COUNTS: [AtomicU64; 7] = [const { AtomicU64::new(0) }; 7];
+static COUNTS: [AtomicU64; 10] = [const { AtomicU64::new(0) }; 10];
 
 /// A mark inside a handle of one kind: counted as long as it exists.
 pub(super) struct Live<const KIND: i32>(());

@@ -24,6 +24,11 @@ mod dispatch;
 mod request;
 mod response;
 
+mod runs;
+
+mod outcome;
+mod worker;
+
 mod library;
 
 mod entry;
@@ -35,12 +40,15 @@ pub use dispatch::*;
 pub use host::*;
 pub use library::*;
 pub use live::*;
+pub use outcome::*;
 pub use reply::*;
 pub use request::*;
 pub use requests::*;
 pub use response::*;
 pub use results::*;
+pub use runs::*;
 pub use service::*;
 pub use status::*;
 pub use text::*;
 pub use words::*;
+pub use worker::*;

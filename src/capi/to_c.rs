@@ -32,7 +32,7 @@ impl Pairs {
     }
 }
 
-fn optional(value: Option<i64>) -> agenthost_optional_i64 {
+pub(super) fn optional(value: Option<i64>) -> agenthost_optional_i64 {
     agenthost_optional_i64 { present: u64::from(value.is_some()), value: value.unwrap_or(0) }
 }
 

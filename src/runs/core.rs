@@ -61,10 +61,9 @@ impl Core {
     pub(crate) fn close(self: &Arc<Core>) {
         self.timers.stop();
         let timekeeper = self.timekeeper.lock().unwrap_or_else(PoisonError::into_inner).take();
-        if let Some(timekeeper) = timekeeper {
-            if timekeeper.thread().id() != std::thread::current().id() {
-                let _ = timekeeper.join();
-            }
+        // The thread may be the one that closes: it cannot wait for itself.
+        if let Some(timekeeper) = timekeeper.filter(|timekeeper| timekeeper.thread().id() != std::thread::current().id()) {
+            let _ = timekeeper.join();
         }
         self.store.close();
         self.waits.ring_all(self);

@@ -36,6 +36,8 @@ pub use names::MAX_NAME_BYTES;
 pub use open::{OpenError, RunsOptions};
 pub use operate::{AdmittedPage, ListRuns, MAX_PAGE_RUNS, RunPage, RunSummary};
 pub use refuse::Reason;
+#[cfg(feature = "capi")]
+pub(crate) use refuse::invalid as refused;
 pub use token::{ClaimToken, InvalidClaimToken};
 pub use worker::{
     Admitted, Appended, Claim, ClaimRequest, Claimed, LIBRARY_EVENTS, Lease, MAX_APPENDED_EVENTS, MAX_DELAY,
@@ -83,6 +85,12 @@ impl Runs {
     /// Serves a client's call.
     pub fn serve(&self, call: &Call<'_>, request: &Request<'_>) -> Later<Result<Answer<'static>, HostError<'static>>> {
         self.core().serve(call, request)
+    }
+
+    /// Whether this thread runs a callback of [`Later::then`]: it must not wait for these runs.
+    #[cfg(feature = "capi")]
+    pub(crate) fn in_callback() -> bool {
+        job::in_callback()
     }
 
     /// Finishes what was accepted, tells whoever waits `unavailable`, and refuses everything from then on. Not from a callback

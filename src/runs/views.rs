@@ -41,7 +41,7 @@ fn stored<T>(kind: &str, text: &str, read: impl for<'a> FnOnce(&mut Reader<'a>) 
     }
 }
 
-fn owned<'a, T, U>(found: Found<T>, own: impl FnOnce(T) -> U) -> Found<U> {
+fn owned<T, U>(found: Found<T>, own: impl FnOnce(T) -> U) -> Found<U> {
     Ok(found?.map(own))
 }
 

@@ -522,11 +522,8 @@ fn longest_claimable(transaction: &mut dyn Transaction, agent_ids: &[String]) ->
     let mut longest: Option<RunRow> = None;
     for agent_id in agent_ids {
         let ready = transaction.next_ready(agent_id)?.filter(|run| run.ready_at.is_some_and(|ready_at| ready_at <= now));
-        if let Some(run) = ready {
-            if longest.as_ref().is_none_or(|other| (run.ready_at, run.id) < (other.ready_at, other.id)) {
-                longest = Some(run);
-            }
-        }
+        let longer = ready.filter(|run| longest.as_ref().is_none_or(|other| (run.ready_at, run.id) < (other.ready_at, other.id)));
+        longest = longer.or(longest);
     }
     Ok(longest)
 }

@@ -43,12 +43,13 @@ pub(super) fn step(before: &World, after: &World, step: &Step) {
 
 fn may_follow(from: RunStatus, to: RunStatus) -> bool {
     use RunStatus::{Cancelled, Completed, Created, Failed, Running, TimedOut, WaitingForApproval};
-    match (from, to) {
-        (Created | Running | WaitingForApproval, Cancelled | Failed | TimedOut) => true,
-        (Created, Running) | (Running, Running | WaitingForApproval | Completed) => true,
-        (WaitingForApproval, WaitingForApproval | Running) => true,
-        _ => false,
-    }
+    matches!(
+        (from, to),
+        (Created | Running | WaitingForApproval, Cancelled | Failed | TimedOut)
+            | (Created, Running)
+            | (Running, Running | WaitingForApproval | Completed)
+            | (WaitingForApproval, WaitingForApproval | Running)
+    )
 }
 
 /// Nothing is there twice.

@@ -115,6 +115,9 @@ pub(super) enum Step {
     Timer,
 }
 
+/// What a client has read of the run: its revision, and its approval's id.
+pub(super) type Seen = (u64, Option<String>);
+
 /// An answer, as it can be compared.
 pub(super) type Answer = Result<Reply, String>;
 
@@ -128,9 +131,9 @@ pub(super) enum Worker {
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub(super) struct Client {
     created: bool,
-    pub(super) seen: Option<(u64, Option<String>)>,
+    pub(super) seen: Option<Seen>,
     calls: u8,
-    pub(super) lost: Option<(ClientCall, u8, (u64, Option<String>), Answer)>,
+    pub(super) lost: Option<(ClientCall, u8, Seen, Answer)>,
 }
 
 /// What is known beside the store, independently of it: who has the run.
@@ -457,7 +460,7 @@ impl World {
         reply.map_err(|refusal| name(&refusal))
     }
 
-    fn call(&mut self, client: usize, call: ClientCall, number: u8, seen: &(u64, Option<String>)) -> Answer {
+    fn call(&mut self, client: usize, call: ClientCall, number: u8, seen: &Seen) -> Answer {
         let target = Target { run_id: RUN.into(), expected_revision: seen.0 };
         let approval_id = seen.1.clone().unwrap_or_else(|| "no approval".into());
         let retry = |operation: Operation, key: String| {

@@ -1,0 +1,555 @@
+//! The side of workers and operators of durable runs.
+//!
+//! Every call has the same end: `done` and `data`, or `outcome`. With `done` the call returns at once and `done` gets the outcome;
+//! with `outcome` (and `done` NULL) it waits, and `*outcome` is the caller's.
+
+use std::ffi::c_void;
+use std::time::Duration;
+
+use super::entry::entry;
+use super::from_c::{self, Unread};
+use super::outcome::{To, Value, agenthost_outcome, agenthost_outcome_done};
+use super::requests::sized;
+use super::runs::{agenthost_runs, runs};
+use super::sized::{self as grown, Sized};
+use super::status::{AGENTHOST_NULL_ARGUMENT, agenthost_status};
+use super::text::{agenthost_pairs, agenthost_str};
+use super::words::agenthost_run_status;
+use crate::protocol::{FreeJson, HostError, Path, RunStatus, Violation};
+use crate::runs::{Claim, ClaimRequest, Later, ListRuns, NewEvent, Runs, Suspension, ToolResult};
+use crate::service::RunSubmission;
+
+/// What a worker looks for.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct agenthost_claim_request {
+    /// `sizeof(agenthost_claim_request)`.
+    pub struct_size: usize,
+    /// The agents whose runs it works on; the empty text for runs without one.
+    pub agent_ids: *const agenthost_str,
+    /// The number of `agent_ids`, at least 1.
+    pub agent_id_count: usize,
+    /// How it calls itself, for people; may be empty.
+    pub worker: agenthost_str,
+    /// How long it may be silent, in milliseconds, at most 24 h. 0: the default of the runs.
+    pub lease_ms: u64,
+}
+
+sized!(agenthost_claim_request);
+
+/// Something that happened, told by a worker.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct agenthost_new_event {
+    /// `sizeof(agenthost_new_event)`.
+    pub struct_size: usize,
+    /// What kind of event: 1 to 255 bytes, none of the library's own.
+    pub r#type: agenthost_str,
+    /// The step that it belongs to, or empty.
+    pub step_id: agenthost_str,
+    /// The tool call that it belongs to, or empty.
+    pub tool_call_id: agenthost_str,
+    /// JSON, at most 1 MiB; empty means null.
+    pub data: agenthost_str,
+    /// Strings, without sensitive names.
+    pub metadata: agenthost_pairs,
+}
+
+sized!(agenthost_new_event);
+
+/// What a run waits for, and how it goes on.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct agenthost_suspension {
+    /// `sizeof(agenthost_suspension)`.
+    pub struct_size: usize,
+    /// The tool call that needs an approval: 1 to 255 bytes.
+    pub tool_call_id: agenthost_str,
+    /// The tool, not empty.
+    pub tool_name: agenthost_str,
+    /// Why it is needed; may be empty.
+    pub reason: agenthost_str,
+    /// Strings that belong to the approval, without sensitive names.
+    pub metadata: agenthost_pairs,
+    /// JSON for the worker that goes on, at most 4 MiB; empty means null.
+    pub continuation: agenthost_str,
+}
+
+sized!(agenthost_suspension);
+
+/// What a tool call came to.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct agenthost_tool_result {
+    /// `sizeof(agenthost_tool_result)`.
+    pub struct_size: usize,
+    /// The step that it belongs to, or empty.
+    pub step_id: agenthost_str,
+    /// The tool call: 1 to 255 bytes. One result is admitted for each.
+    pub tool_call_id: agenthost_str,
+    /// The tool, not empty.
+    pub tool_name: agenthost_str,
+    /// Names the execution: 1 to 255 bytes. A retry brings the same.
+    pub key: agenthost_str,
+    /// JSON, at most 4 MiB; empty means null.
+    pub outcome: agenthost_str,
+}
+
+sized!(agenthost_tool_result);
+
+/// Which runs to list. All that is given has to fit.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct agenthost_list_runs {
+    /// `sizeof(agenthost_list_runs)`.
+    pub struct_size: usize,
+    /// In this state; 0 for any.
+    pub status: agenthost_run_status,
+    /// 1: only runs of `owner`.
+    pub has_owner: u32,
+    /// A principal; empty for runs without one.
+    pub owner: agenthost_str,
+    /// 1: only runs for `agent_id`.
+    pub has_agent_id: u32,
+    /// 0.
+    pub reserved: u32,
+    /// An agent; empty for runs without one.
+    pub agent_id: agenthost_str,
+    /// The cursor of the page before; 0 for the first.
+    pub after: u64,
+    /// The most runs of the page, 1 to 1000; 0 for 100.
+    pub limit: u64,
+}
+
+sized!(agenthost_list_runs);
+
+type Result<T> = std::result::Result<T, Unread>;
+type LaterOf<T> = Later<std::result::Result<T, HostError<'static>>>;
+
+/// # Safety
+/// As [`from_c::text`].
+unsafe fn owned(text: agenthost_str, name: &str) -> Result<String> {
+    // SAFETY: by this function's own contract.
+    Ok(unsafe { from_c::text(text, Path::ROOT.member(name)) }?.to_owned())
+}
+
+/// # Safety
+/// As [`from_c::text`].
+unsafe fn json(text: agenthost_str, name: &str) -> Result<FreeJson<'static>> {
+    // SAFETY: by this function's own contract.
+    let json = unsafe { from_c::free_json(text, Path::ROOT.member(name), FreeJson::NULL) }?;
+    Ok(json.into_owned())
+}
+
+/// # Safety
+/// `agent_ids` leads to `count` texts.
+unsafe fn agents(agent_ids: *const agenthost_str, count: usize) -> Result<Vec<String>> {
+    if count == 0 {
+        return Ok(Vec::new());
+    }
+    if agent_ids.is_null() {
+        return Err(AGENTHOST_NULL_ARGUMENT.into());
+    }
+    // SAFETY: by this function's own contract.
+    let texts = unsafe { std::slice::from_raw_parts(agent_ids, count) };
+    // SAFETY: as above.
+    texts.iter().map(|text| unsafe { owned(*text, "agentIds") }).collect()
+}
+
+/// # Safety
+/// As [`from_c::text`].
+unsafe fn claim(run_id: agenthost_str, token: agenthost_str) -> Result<Claim> {
+    // SAFETY: by this function's own contract.
+    let (run_id, token) = unsafe { (owned(run_id, "runId")?, owned(token, "token")?) };
+    let token = token.parse().map_err(|_| Violation::new(Path::ROOT.member("token"), "expected the token of a claim"))?;
+    Ok(Claim { run_id, token })
+}
+
+fn submission(submission: RunSubmission<'static>) -> Value {
+    Value { submission: Some(submission), ..Value::default() }
+}
+
+fn number(number: u64) -> Value {
+    Value { number: i64::try_from(number).unwrap_or(i64::MAX), ..Value::default() }
+}
+
+/// What every call does: find the runs and where the outcome goes, start, send.
+///
+/// # Safety
+/// As [`runs`] and [`To::of`].
+unsafe fn call<T: Send + 'static>(
+    handle: *mut agenthost_runs,
+    (done, data, outcome): (agenthost_outcome_done, *mut c_void, *mut *mut agenthost_outcome),
+    start: impl FnOnce(&Runs) -> Result<LaterOf<T>>,
+    value: impl FnOnce(T) -> Value + Send + 'static,
+) -> agenthost_status {
+    entry(|| {
+        // SAFETY: by this function's own contract.
+        let to = unsafe { To::of(done, data, outcome) }?;
+        // SAFETY: as above.
+        let runs = unsafe { runs(handle) }?;
+        to.send(start(runs), value)
+    })
+}
+
+/// Takes the longest claimable run of the agents. Outcome: `agenthost_outcome_claimed`, NULL when there is none.
+///
+/// Of this and all calls below: give `done` (and `data`), which gets the outcome later, or NULL and `outcome`, for which the call waits.
+/// Not OK: `done` does not run, and `*outcome` is NULL. Values that break a rule are an outcome with an error, which names the member.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn agenthost_runs_claim(
+    runs: *mut agenthost_runs,
+    request: *const agenthost_claim_request,
+    done: agenthost_outcome_done,
+    data: *mut c_void,
+    outcome: *mut *mut agenthost_outcome,
+) -> agenthost_status {
+    // SAFETY: the caller keeps the header's rules, here and below.
+    let start = |runs: &Runs| unsafe {
+        let request = grown::read(request)?;
+        let lease = (request.lease_ms > 0).then(|| Duration::from_millis(request.lease_ms));
+        let agent_ids = agents(request.agent_ids, request.agent_id_count)?;
+        Ok(runs.claim(&ClaimRequest { agent_ids, worker: owned(request.worker, "worker")?, lease }))
+    };
+    let value = |claimed: Option<crate::runs::Claimed>| {
+        let text = claimed.as_ref().map(|claimed| claimed.claim.token.reveal()).unwrap_or_default();
+        Value { text, claimed: claimed.map(Box::new), ..Value::default() }
+    };
+    // SAFETY: as above.
+    unsafe { call(runs, (done, data, outcome), start, value) }
+}
+
+/// Says that the worker is alive. Outcome: the lease's end, `agenthost_outcome_number`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn agenthost_runs_heartbeat(
+    runs: *mut agenthost_runs,
+    run_id: agenthost_str,
+    token: agenthost_str,
+    done: agenthost_outcome_done,
+    data: *mut c_void,
+    outcome: *mut *mut agenthost_outcome,
+) -> agenthost_status {
+    // SAFETY: the caller keeps the header's rules.
+    let start = |runs: &Runs| Ok(runs.heartbeat(&unsafe { claim(run_id, token) }?));
+    let value = |lease: crate::runs::Lease| Value { number: lease.ends_at_unix_ms, ..Value::default() };
+    // SAFETY: as above.
+    unsafe { call(runs, (done, data, outcome), start, value) }
+}
+
+/// Appends 1 to 1000 events, all or none. With a key (empty: none) a retry stores nothing twice. Outcome: the first event's
+/// sequence, `agenthost_outcome_number`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn agenthost_runs_append_events(
+    runs: *mut agenthost_runs,
+    run_id: agenthost_str,
+    token: agenthost_str,
+    events: *const *const agenthost_new_event,
+    event_count: usize,
+    key: agenthost_str,
+    done: agenthost_outcome_done,
+    data: *mut c_void,
+    outcome: *mut *mut agenthost_outcome,
+) -> agenthost_status {
+    // SAFETY: the caller keeps the header's rules, here and below.
+    let start = |runs: &Runs| unsafe {
+        let claim = claim(run_id, token)?;
+        let mut read = Vec::new();
+        if event_count > 0 {
+            if events.is_null() {
+                return Err(AGENTHOST_NULL_ARGUMENT.into());
+            }
+            for event in std::slice::from_raw_parts(events, event_count) {
+                let event = grown::read(*event)?;
+                read.push(NewEvent {
+                    event_type: owned(event.r#type, "type")?,
+                    step_id: owned(event.step_id, "stepId")?,
+                    tool_call_id: owned(event.tool_call_id, "toolCallId")?,
+                    data: json(event.data, "data")?,
+                    metadata: from_c::pairs(event.metadata, Path::ROOT.member("metadata"))?.into_owned(),
+                });
+            }
+        }
+        let key = owned(key, "key")?;
+        Ok(runs.append_events(&claim, &read, Some(&*key).filter(|key| !key.is_empty())))
+    };
+    let value = |appended: crate::runs::Appended| number(appended.first_sequence);
+    // SAFETY: as above.
+    unsafe { call(runs, (done, data, outcome), start, value) }
+}
+
+/// Ends the claim and has the run wait for an approval. Outcome: `agenthost_outcome_submission`, `agenthost_outcome_approval_id`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn agenthost_runs_suspend(
+    runs: *mut agenthost_runs,
+    run_id: agenthost_str,
+    token: agenthost_str,
+    suspension: *const agenthost_suspension,
+    done: agenthost_outcome_done,
+    data: *mut c_void,
+    outcome: *mut *mut agenthost_outcome,
+) -> agenthost_status {
+    // SAFETY: the caller keeps the header's rules, here and below.
+    let start = |runs: &Runs| unsafe {
+        let suspension = grown::read(suspension)?;
+        let suspension = Suspension {
+            tool_call_id: owned(suspension.tool_call_id, "toolCallId")?,
+            tool_name: owned(suspension.tool_name, "toolName")?,
+            reason: owned(suspension.reason, "reason")?,
+            metadata: from_c::pairs(suspension.metadata, Path::ROOT.member("metadata"))?.into_owned(),
+            continuation: json(suspension.continuation, "continuation")?,
+        };
+        Ok(runs.suspend(&claim(run_id, token)?, suspension))
+    };
+    let value = |suspended: crate::runs::Suspended| Value { text: suspended.approval_id, ..submission(suspended.submission) };
+    // SAFETY: as above.
+    unsafe { call(runs, (done, data, outcome), start, value) }
+}
+
+/// Records the outcome of a tool call for good. Outcome: one admitted result, the first.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn agenthost_runs_admit_tool_result(
+    runs: *mut agenthost_runs,
+    run_id: agenthost_str,
+    token: agenthost_str,
+    result: *const agenthost_tool_result,
+    done: agenthost_outcome_done,
+    data: *mut c_void,
+    outcome: *mut *mut agenthost_outcome,
+) -> agenthost_status {
+    // SAFETY: the caller keeps the header's rules, here and below.
+    let start = |runs: &Runs| unsafe {
+        let result = grown::read(result)?;
+        let result = ToolResult {
+            step_id: owned(result.step_id, "stepId")?,
+            tool_call_id: owned(result.tool_call_id, "toolCallId")?,
+            tool_name: owned(result.tool_name, "toolName")?,
+            key: owned(result.key, "key")?,
+            outcome: json(result.outcome, "outcome")?,
+        };
+        Ok(runs.admit_tool_result(&claim(run_id, token)?, result))
+    };
+    let value = |admitted: crate::runs::Admitted| Value { admitted: vec![admitted], ..Value::default() };
+    // SAFETY: as above.
+    unsafe { call(runs, (done, data, outcome), start, value) }
+}
+
+/// Ends the run well, with a result (JSON, at most 4 MiB; empty means null). Outcome: `agenthost_outcome_submission`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn agenthost_runs_complete(
+    runs: *mut agenthost_runs,
+    run_id: agenthost_str,
+    token: agenthost_str,
+    result: agenthost_str,
+    done: agenthost_outcome_done,
+    data: *mut c_void,
+    outcome: *mut *mut agenthost_outcome,
+) -> agenthost_status {
+    // SAFETY: the caller keeps the header's rules.
+    let start = |runs: &Runs| unsafe { Ok(runs.complete(&claim(run_id, token)?, json(result, "result")?)) };
+    // SAFETY: as above.
+    unsafe { call(runs, (done, data, outcome), start, submission) }
+}
+
+/// Ends the run with an error, a text that is not empty. Outcome: `agenthost_outcome_submission`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn agenthost_runs_fail(
+    runs: *mut agenthost_runs,
+    run_id: agenthost_str,
+    token: agenthost_str,
+    error: agenthost_str,
+    done: agenthost_outcome_done,
+    data: *mut c_void,
+    outcome: *mut *mut agenthost_outcome,
+) -> agenthost_status {
+    // SAFETY: the caller keeps the header's rules.
+    let start = |runs: &Runs| unsafe { Ok(runs.fail(&claim(run_id, token)?, &owned(error, "error")?)) };
+    // SAFETY: as above.
+    unsafe { call(runs, (done, data, outcome), start, submission) }
+}
+
+/// Gives the run back: somebody may claim it `delay_ms` from now. The outcome holds nothing but an error.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn agenthost_runs_give_back(
+    runs: *mut agenthost_runs,
+    run_id: agenthost_str,
+    token: agenthost_str,
+    delay_ms: u64,
+    done: agenthost_outcome_done,
+    data: *mut c_void,
+    outcome: *mut *mut agenthost_outcome,
+) -> agenthost_status {
+    // SAFETY: the caller keeps the header's rules.
+    let start = |runs: &Runs| Ok(runs.release(&unsafe { claim(run_id, token) }?, Duration::from_millis(delay_ms)));
+    // SAFETY: as above.
+    unsafe { call(runs, (done, data, outcome), start, |()| Value::default()) }
+}
+
+/// Waits, at most `timeout_ms`, until the claim is not valid any more. Outcome: `agenthost_outcome_status`, 0 while it is valid.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn agenthost_runs_wait_claim_lost(
+    runs: *mut agenthost_runs,
+    run_id: agenthost_str,
+    token: agenthost_str,
+    timeout_ms: u64,
+    done: agenthost_outcome_done,
+    data: *mut c_void,
+    outcome: *mut *mut agenthost_outcome,
+) -> agenthost_status {
+    // SAFETY: the caller keeps the header's rules.
+    let start = |runs: &Runs| Ok(runs.wait_claim_lost(&unsafe { claim(run_id, token) }?, Duration::from_millis(timeout_ms)));
+    let value = |status: Option<RunStatus>| Value { status, ..Value::default() };
+    // SAFETY: as above.
+    unsafe { call(runs, (done, data, outcome), start, value) }
+}
+
+/// Waits, at most `timeout_ms`, until one of the agents has a run that can be claimed. Outcome: 1 or 0, `agenthost_outcome_number`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn agenthost_runs_wait_for_work(
+    runs: *mut agenthost_runs,
+    agent_ids: *const agenthost_str,
+    agent_id_count: usize,
+    timeout_ms: u64,
+    done: agenthost_outcome_done,
+    data: *mut c_void,
+    outcome: *mut *mut agenthost_outcome,
+) -> agenthost_status {
+    let start = |runs: &Runs| {
+        // SAFETY: the caller keeps the header's rules.
+        let agent_ids = unsafe { agents(agent_ids, agent_id_count) }?;
+        Ok(runs.wait_for_work(&agent_ids, Duration::from_millis(timeout_ms)))
+    };
+    // SAFETY: as above.
+    unsafe { call(runs, (done, data, outcome), start, |found| number(u64::from(found))) }
+}
+
+/// Reads a run's events after `after`, at most `limit` (1 to 1000, 0 for 256), and waits for one, at most `timeout_ms`. Returns at once
+/// when the run has ended. For whoever may see every run. Outcome: events, cursor, `agenthost_outcome_status`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn agenthost_runs_wait_events(
+    runs: *mut agenthost_runs,
+    run_id: agenthost_str,
+    after: u64,
+    limit: u64,
+    timeout_ms: u64,
+    done: agenthost_outcome_done,
+    data: *mut c_void,
+    outcome: *mut *mut agenthost_outcome,
+) -> agenthost_status {
+    let start = |runs: &Runs| {
+        // SAFETY: the caller keeps the header's rules.
+        let run_id = unsafe { owned(run_id, "runId") }?;
+        let limit = if limit == 0 { crate::protocol::DEFAULT_PAGE_EVENTS } else { limit };
+        Ok(runs.wait_events(None, &run_id, after, limit, Duration::from_millis(timeout_ms)))
+    };
+    let value = |followed: crate::runs::Followed| Value {
+        events: followed.page.events,
+        next: followed.page.next_sequence,
+        has_more: followed.page.has_more,
+        status: Some(followed.status),
+        ..Value::default()
+    };
+    // SAFETY: as above.
+    unsafe { call(runs, (done, data, outcome), start, value) }
+}
+
+/// Lists runs, whoever owns them, in the order of their creation. `request` may be NULL: all. Outcome: runs, cursor.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn agenthost_runs_list(
+    runs: *mut agenthost_runs,
+    request: *const agenthost_list_runs,
+    done: agenthost_outcome_done,
+    data: *mut c_void,
+    outcome: *mut *mut agenthost_outcome,
+) -> agenthost_status {
+    // SAFETY: the caller keeps the header's rules, here and below.
+    let start = |runs: &Runs| unsafe {
+        if request.is_null() {
+            return Ok(runs.list_runs(ListRuns::default()));
+        }
+        let request = grown::read(request)?;
+        let place = |name| Path::ROOT.member(name);
+        let status = match request.status {
+            0 => None,
+            status => Some(from_c::word(status, place("status"))?),
+        };
+        let owner = from_c::flag(request.has_owner, place("hasOwner"))?;
+        let agent_id = from_c::flag(request.has_agent_id, place("hasAgentId"))?;
+        Ok(runs.list_runs(ListRuns {
+            status,
+            owner: if owner { Some(owned(request.owner, "owner")?) } else { None },
+            agent_id: if agent_id { Some(owned(request.agent_id, "agentId")?) } else { None },
+            after: request.after,
+            limit: usize::try_from(request.limit).unwrap_or(usize::MAX),
+        }))
+    };
+    let value =
+        |page: crate::runs::RunPage| Value { runs: page.runs, next: page.next, has_more: page.has_more, ..Value::default() };
+    // SAFETY: as above.
+    unsafe { call(runs, (done, data, outcome), start, value) }
+}
+
+/// The admitted results of a run whose tool call ids follow `after` (empty: from the first), at most `limit` (1 to 1000) and 4 MiB.
+/// The last one's id is the cursor of the next page. Outcome: admitted results.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn agenthost_runs_admitted_results(
+    runs: *mut agenthost_runs,
+    run_id: agenthost_str,
+    after: agenthost_str,
+    limit: u64,
+    done: agenthost_outcome_done,
+    data: *mut c_void,
+    outcome: *mut *mut agenthost_outcome,
+) -> agenthost_status {
+    // SAFETY: the caller keeps the header's rules.
+    let start = |runs: &Runs| unsafe {
+        let limit = usize::try_from(limit).unwrap_or(usize::MAX);
+        Ok(runs.admitted_results(&owned(run_id, "runId")?, &owned(after, "after")?, limit))
+    };
+    let value = |page: crate::runs::AdmittedPage| Value { admitted: page.results, has_more: page.has_more, ..Value::default() };
+    // SAFETY: as above.
+    unsafe { call(runs, (done, data, outcome), start, value) }
+}
+
+/// Removes the run's events up to and with `through`, but for the last. Outcome: the first sequence that is left.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn agenthost_runs_compact(
+    runs: *mut agenthost_runs,
+    run_id: agenthost_str,
+    through: u64,
+    done: agenthost_outcome_done,
+    data: *mut c_void,
+    outcome: *mut *mut agenthost_outcome,
+) -> agenthost_status {
+    // SAFETY: the caller keeps the header's rules.
+    let start = |runs: &Runs| Ok(runs.compact(&unsafe { owned(run_id, "runId") }?, through));
+    // SAFETY: as above.
+    unsafe { call(runs, (done, data, outcome), start, number) }
+}
+
+/// Deletes the runs that ended before a time (milliseconds since the Unix epoch). Outcome: how many.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn agenthost_runs_purge(
+    runs: *mut agenthost_runs,
+    ended_before_unix_ms: i64,
+    done: agenthost_outcome_done,
+    data: *mut c_void,
+    outcome: *mut *mut agenthost_outcome,
+) -> agenthost_status {
+    // SAFETY: the caller keeps the header's rules.
+    unsafe { call(runs, (done, data, outcome), |runs| Ok(runs.purge(ended_before_unix_ms)), number) }
+}
+
+/// Writes a consistent copy of everything to a file that does not exist yet, while the work goes on.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn agenthost_runs_backup(
+    runs: *mut agenthost_runs,
+    path: agenthost_str,
+    done: agenthost_outcome_done,
+    data: *mut c_void,
+    outcome: *mut *mut agenthost_outcome,
+) -> agenthost_status {
+    // SAFETY: the caller keeps the header's rules.
+    let start = |runs: &Runs| Ok(runs.backup(std::path::Path::new(&unsafe { owned(path, "path") }?)));
+    // SAFETY: as above.
+    unsafe { call(runs, (done, data, outcome), start, |()| Value::default()) }
+}
