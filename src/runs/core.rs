@@ -6,7 +6,7 @@ use std::thread::JoinHandle;
 use super::decide::Rules;
 use super::job::Touched;
 use super::refuse::{self, Refusal};
-use super::timers::Timers;
+use super::timers::{self, Timers};
 use super::waits::{Topic, Waits};
 use crate::host::LogLevel;
 use crate::protocol::SensitiveNames;
@@ -62,7 +62,7 @@ impl Core {
         self.timers.stop();
         let timekeeper = self.timekeeper.lock().unwrap_or_else(PoisonError::into_inner).take();
         // The thread may be the one that closes: it cannot wait for itself.
-        if let Some(timekeeper) = timekeeper.filter(|timekeeper| timekeeper.thread().id() != std::thread::current().id()) {
+        if let Some(timekeeper) = timekeeper.filter(|_| !timers::is_timekeeper()) {
             let _ = timekeeper.join();
         }
         self.store.close();

@@ -1,5 +1,6 @@
 //! The thread that keeps the time: ends runs whose deadline passes, forgets keys, and wakes waits when their time comes.
 
+use std::cell::Cell;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
@@ -99,8 +100,18 @@ fn from_now(ms: i64) -> Duration {
     Duration::from_millis(u64::try_from(ms).unwrap_or(0)).min(LOOK_EVERY)
 }
 
+thread_local! {
+    static KEEPS_TIME: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Whether this thread is the one that keeps the time, of any runs.
+pub(crate) fn is_timekeeper() -> bool {
+    KEEPS_TIME.get()
+}
+
 /// The body of the thread.
 pub(crate) fn keep_time(core: &Arc<Core>) {
+    KEEPS_TIME.set(true);
     let mut look_at_all = Instant::now() + LOOK_EVERY;
     let mut state = core.timers.lock();
     while !state.stopped {

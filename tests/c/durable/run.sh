@@ -1,0 +1,28 @@
+#!/usr/bin/env bash
+# Durable runs from C, plain, under AddressSanitizer and under memcheck. AGENTHOST_LIB names another folder of the library.
+set -euo pipefail
+cd "$(dirname "$0")/../../.."
+out=.build/c-durable
+lib=${AGENTHOST_LIB:-target/release}
+[ -n "${AGENTHOST_LIB:-}" ] || cargo build --quiet --release -p agenthost
+mkdir -p $out
+strict=(-std=c99 -D_DEFAULT_SOURCE -g -O1 -Wall -Wextra -pedantic -Werror -Iinclude tests/c/durable/runs.c)
+link=("$lib/libagenthost.a" -pthread -ldl -lm)
+
+# each COMMAND... - in a folder of its own.
+each() {
+    local folder
+    folder=$(mktemp -d)
+    "$@" "$folder" || { rm -rf "$folder" && return 1; }
+    rm -rf "$folder"
+}
+
+gcc "${strict[@]}" -o $out/runs "${link[@]}"
+each $out/runs
+if echo 'int main(void) { return 0; }' | gcc -fsanitize=address -x c - -o $out/probe 2>/dev/null; then
+    gcc -fsanitize=address -fno-omit-frame-pointer "${strict[@]}" -o $out/runs-asan "${link[@]}"
+    each $out/runs-asan | sed 's/^c-durable/c-durable-asan/'
+fi
+if command -v valgrind >/dev/null; then
+    each valgrind --quiet --error-exitcode=99 --leak-check=full --child-silent-after-fork=yes $out/runs | sed 's/^c-durable/c-durable-memcheck/'
+fi
