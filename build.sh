@@ -52,6 +52,7 @@ tests() {
     stage core rust_tests
     stage library library
     stage c tests/c/run.sh test
+    stage c-durable tests/c/durable/run.sh
     stage cpp bindings/cpp/run.sh test
     stage python bindings/python/run.sh test
     stage node bindings/node/run.sh test
