@@ -8,7 +8,7 @@ use super::job::Touched;
 use super::refuse::{self, Refusal};
 use super::timers::{self, Timers};
 use super::waits::{Topic, Waits};
-use crate::host::LogLevel;
+use crate::host::{LogLevel, fork};
 use crate::protocol::SensitiveNames;
 use crate::store::{Store, StoreError};
 
@@ -25,9 +25,16 @@ pub(crate) struct Core {
     pub(crate) timers: Timers,
     pub(crate) log: Option<SharedLog>,
     pub(crate) timekeeper: Mutex<Option<JoinHandle<()>>>,
+    /// The process that opened the runs: a fork of it has neither their threads nor, perhaps, their locks.
+    pub(crate) process: u64,
 }
 
 impl Core {
+    /// Whether this process is a fork of the one that opened the runs: here they are closed, and can only be forgotten.
+    pub(crate) fn is_forked(&self) -> bool {
+        self.process != fork::generation()
+    }
+
     /// After a commit: whoever waits for what it changed looks.
     pub(crate) fn committed(self: &Arc<Core>, touched: Vec<Touched>) {
         for touched in touched {
@@ -59,6 +66,9 @@ impl Core {
 
     /// Ends the work: nothing is accepted any more, what was accepted is finished, whoever waits is told.
     pub(crate) fn close(self: &Arc<Core>) {
+        if self.is_forked() {
+            return;
+        }
         self.timers.stop();
         let timekeeper = self.timekeeper.lock().unwrap_or_else(PoisonError::into_inner).take();
         // The thread may be the one that closes: it cannot wait for itself.

@@ -203,8 +203,15 @@ impl Drop for Callback {
 }
 
 impl Core {
+    pub(crate) fn closed<T: Send + 'static>(&self) -> LaterResult<T> {
+        Later::given(Err(refuse::store_failed(&StoreError::Closed)))
+    }
+
     /// Has work done in a transaction.
     pub(crate) fn write<W: Work>(self: &Arc<Core>, work: W) -> LaterResult<W::Output> {
+        if self.is_forked() {
+            return self.closed();
+        }
         let (promise, later) = Later::pair();
         let answer = Answer(Some(promise));
         self.store.write(Box::new(Job { core: self.clone(), work, result: None, touched: Vec::new(), answer }));
@@ -216,6 +223,9 @@ impl Core {
         self: &Arc<Core>,
         find: impl FnOnce(&mut dyn Reader) -> Done<T> + Send + 'static,
     ) -> LaterResult<T> {
+        if self.is_forked() {
+            return self.closed();
+        }
         let (promise, later) = Later::pair();
         self.store.read(Box::new(Look { core: self.clone(), find, answer: Answer(Some(promise)) }));
         later

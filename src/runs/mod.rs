@@ -68,7 +68,10 @@ struct Handle {
 impl Drop for Handle {
     fn drop(&mut self) {
         let core = self.core.clone();
-        if job::in_callback() {
+        if core.is_forked() {
+            // What its threads and the store hold is the parent's: it is left as it is.
+            std::mem::forget(core);
+        } else if job::in_callback() {
             // The store's own thread cannot wait for itself.
             let _ = std::thread::Builder::new().name("agenthost-close".into()).spawn(move || core.close());
         } else {

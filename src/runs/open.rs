@@ -10,6 +10,7 @@ use super::timers::{Timers, keep_time};
 use super::waits::Waits;
 use super::worker::{lease_ms, millis};
 use super::{Handle, Runs};
+use crate::host::fork;
 use crate::protocol::SensitiveNames;
 use crate::store::{MemoryStore, Store, StoreError, system_clock};
 
@@ -99,6 +100,7 @@ impl Runs {
             timers: Timers::new(),
             log,
             timekeeper: Mutex::new(None),
+            process: fork::generation(),
         });
         let runs = Runs { handle: Arc::new(Handle { core: core.clone() }) };
         if let Err(refusal) = core.run_timers(0).wait() {

@@ -173,6 +173,9 @@ impl Core {
         find: impl Fn(&mut dyn Reader) -> Done<Seen<T>> + Send + Sync + 'static,
     ) -> LaterResult<T> {
         const FAR: Duration = Duration::from_secs(365 * 24 * 3600);
+        if self.is_forked() {
+            return self.closed();
+        }
         let (promise, later) = Later::pair();
         let until = Instant::now() + timeout.min(FAR);
         let state = Mutex::new(State { promise: Some(promise), looking: false, again: false });

@@ -157,7 +157,7 @@ fn strings_are_kept_as_they_came(setup: &Setup) {
         metadata: [("nul", "\0"), ("é", "e\u{301}")].into_iter().collect(),
         ..NewEvent::new("x.y/z", data.clone())
     };
-    runs.append_events(&claim, &[event.clone()], None).wait().unwrap();
+    runs.append_events(&claim, std::slice::from_ref(&event), None).wait().unwrap();
     runs = setup.restart(runs);
     let read = client(&runs).events("run", 2, 1).unwrap().events.remove(0);
     assert_eq!((read.data, read.metadata, &*read.step_id), (data, event.metadata, "é/😀"));
