@@ -4,6 +4,7 @@ use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
+use agenthost::store::StoreError;
 use agenthost::store::sqlite::locks::switch_off_for_a_test;
 use libtest_mimic::Trial;
 
@@ -20,6 +21,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         trial("without_the_override_our_lock_is_dropped", dropped_without),
         trial("without_the_override_our_log_is_deleted", deleted_without),
         trial("a_foreign_sqlite_here_keeps_its_locks_when_our_store_closes", foreign_keeps),
+        trial("a_forked_child_is_told_that_it_has_no_store_and_disturbs_no_parent", told_in_a_child),
         trial("a_forked_child_that_outlives_its_killed_parent_blocks_nobody", outlived),
     ]
 }
@@ -179,6 +181,39 @@ pub(crate) fn fork(path: &Path) {
         Ok(())
     });
     result.expect("never reached");
+}
+
+fn told_in_a_child() {
+    let scratch = Scratch::new();
+    let path = scratch.path("runs.db");
+    let mut child = roles::start("use-after-fork", &[path.to_str().unwrap()]);
+    assert!(child.wait().unwrap().success());
+}
+
+/// Forks with a store open. The child uses what it inherited and opens a store, and is told each time; the parent goes on.
+pub(crate) fn use_after_fork(path: &Path) {
+    let db = Db::open(path);
+    db.create("before").unwrap();
+    let other = path.with_file_name("other.db");
+    // SAFETY: glibc keeps its allocator usable in the child, which ends by `_exit`; the parent waits for it.
+    #[allow(unsafe_code, reason = "there is no safe fork")]
+    let status = unsafe {
+        let child = libc::fork();
+        if child == 0 {
+            let inherited = db.create("in-the-child") == Err(StoreError::Closed) && db.head("before") == Err(StoreError::Closed);
+            let opened = matches!(Db::try_open(&other), Err(StoreError::Unsupported(text)) if text.contains("forked"));
+            drop(db);
+            libc::_exit(if inherited && opened { 0 } else { 1 });
+        }
+        let mut status = -1;
+        libc::waitpid(child, &mut status, 0);
+        status
+    };
+    assert_eq!(status, 0, "the child was told something else");
+    db.create("after").unwrap();
+    assert_eq!(db.head("in-the-child"), Ok(None));
+    drop(db);
+    crate::kill::check_whole(path);
 }
 
 fn outlived() {

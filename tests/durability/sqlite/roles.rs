@@ -14,6 +14,7 @@ pub(crate) fn play(role: &str, arguments: &[String]) {
         "work" => worker::work(path, &arguments[1], std::io::stdout()),
         "hold-a-lock" => locks::hold(path, &arguments[1]),
         "fork" => locks::fork(path),
+        "use-after-fork" => locks::use_after_fork(path),
         "close-beside-a-foreign-one" => locks::close_beside_a_foreign_one(path),
         "close-beside-a-foreign-one-without" => {
             agenthost::store::sqlite::locks::switch_off_for_a_test();
