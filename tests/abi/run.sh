@@ -76,9 +76,9 @@ first_layout_is_a_prefix() {
 }
 
 no_symbols_without_capi() {
-    cargo build --quiet --manifest-path tests/abi/no-capi/Cargo.toml --target-dir target/no-capi || return 1
-    nm -D --defined-only target/no-capi/debug/libno_capi.so | grep -q no_capi_probe || return 1
-    ! nm -D --defined-only target/no-capi/debug/libno_capi.so | grep agenthost_
+    cargo build --quiet --manifest-path tests/abi/no-capi/Cargo.toml --target-dir target || return 1
+    nm -D --defined-only target/debug/libno_capi.so | grep -q no_capi_probe || return 1
+    ! nm -D --defined-only target/debug/libno_capi.so | grep agenthost_
 }
 
 for times in 1 2; do
