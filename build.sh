@@ -42,8 +42,10 @@ sum() {
 library() { cargo build --release -p agenthost; }
 
 rust_tests() {
-    cargo test -p agenthost --features schema --no-fail-fast -- --quiet
-    cargo test --manifest-path tests/loom/Cargo.toml --target-dir target/loom --release --quiet
+    local status=0
+    cargo test -p agenthost --features schema --no-fail-fast -- --quiet || status=1
+    cargo test --manifest-path tests/loom/Cargo.toml --target-dir target/loom --release --quiet || status=1
+    return "$status"
 }
 
 tests() {
