@@ -13,17 +13,17 @@ if ! rustup toolchain list | grep -q '^nightly'; then rustup toolchain install n
 
 # Nothing unsafe runs in these targets: without a sanitizer they see ten times as many inputs.
 fuzz() { cargo +nightly fuzz "$1" --sanitizer none --target-dir target/fuzz "${@:2}"; }
-corpus() { cargo run --quiet --manifest-path fuzz/Cargo.toml --target-dir target/fuzz-corpus --bin corpus -- "$@"; }
+corpus() { cargo test --quiet --features schema --test fuzz -- the_committed_corpus >/dev/null; }
 
 if [ "${1:-}" = minimize ]; then
     for target in "${targets[@]}"; do
         fuzz cmin "$target" "$work/$target"
-        corpus pack "$target" "$work/$target"
     done
+    AGENTHOST_FUZZ_PACK=$work corpus
     exit 0
 fi
+AGENTHOST_FUZZ_UNPACK=$work corpus
 for target in "${targets[@]}"; do
-    corpus unpack "$target" "$work/$target"
     fuzz run "$target" "$work/$target" -- -max_total_time="${1:-60}" -max_len=4096 -timeout=10 -rss_limit_mb=4096 \
         -dict=fuzz/json.dict -artifact_prefix="$work/" -print_final_stats=1
     echo "fuzz-$target: 1 passed, 0 failed"

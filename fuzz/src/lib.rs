@@ -9,7 +9,6 @@ mod dispatch;
 #[path = "../../tests/schema/inexpressible.rs"]
 mod inexpressible;
 mod replies;
-pub mod seeds;
 
 pub use client::client;
 pub use differential::differential;

@@ -1,26 +1,27 @@
 //! Where the inputs of the targets come from: the contract's vectors, and what fuzzing has left (`fuzz/corpus`, one input a line,
-//! in base64).
+//! in base64); and the way between that file and the folder that cargo-fuzz wants.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use serde_json::Value;
 
-/// The inputs for a target in the project that stands in `root`.
-pub fn inputs(root: &Path, target: &str) -> Vec<Vec<u8>> {
-    [vectors(root, target), corpus(root, target)].concat()
+/// The inputs for a target.
+pub(crate) fn inputs(target: &str) -> Vec<Vec<u8>> {
+    [vectors(target), corpus(target)].concat()
 }
 
 /// What the vectors have for a target: messages, responses, or results with the byte that says what they answer.
-pub fn vectors(root: &Path, target: &str) -> Vec<Vec<u8>> {
+pub(crate) fn vectors(target: &str) -> Vec<Vec<u8>> {
     let text_of = |vector: &Value, text: &str, base64: &str| match (vector[text].as_str(), vector[base64].as_str()) {
         (Some(text), _) => text.as_bytes().to_vec(),
         (None, Some(text)) => BASE64_STANDARD.decode(text).expect("base64"),
         (None, None) => panic!("a vector without text"),
     };
     let file = if target == "client" { "client.jsonl" } else { "dispatch.jsonl" };
-    let lines = lines(&root.join("tests/vectors").join(file));
+    let lines = lines(&root().join("tests/vectors").join(file));
     let vectors = lines.iter().map(|line| serde_json::from_str::<Value>(line).expect("a vector"));
     match target {
         "client" => vectors.map(|vector| text_of(&vector, "response_text", "response_base64")).collect(),
@@ -38,13 +39,40 @@ pub fn vectors(root: &Path, target: &str) -> Vec<Vec<u8>> {
 }
 
 /// What fuzzing has left, minimized.
-pub fn corpus(root: &Path, target: &str) -> Vec<Vec<u8>> {
-    lines(&file(root, target)).iter().map(|line| BASE64_STANDARD.decode(line).expect("base64")).collect()
+pub(crate) fn corpus(target: &str) -> Vec<Vec<u8>> {
+    lines(&file(target)).iter().map(|line| BASE64_STANDARD.decode(line).expect("base64")).collect()
 }
 
 /// The file of a target's corpus.
-pub fn file(root: &Path, target: &str) -> PathBuf {
-    root.join("fuzz/corpus").join(format!("{target}.base64"))
+pub(crate) fn file(target: &str) -> PathBuf {
+    root().join("fuzz/corpus").join(format!("{target}.base64"))
+}
+
+/// Larger inputs are left to the vectors: the corpus stays small.
+const MAX_BYTES: usize = 2048;
+
+/// Puts all inputs of a target into a folder, one file each.
+pub(crate) fn unpack(target: &str, folder: &Path) {
+    std::fs::create_dir_all(folder).expect("a folder");
+    for (index, input) in inputs(target).into_iter().enumerate() {
+        std::fs::write(folder.join(format!("seed-{index:05}")), input).expect("write an input");
+    }
+}
+
+/// The inputs in a folder as the text of a corpus: sorted, each once, without those that are vectors.
+pub(crate) fn pack(target: &str, folder: &Path) -> String {
+    let known: BTreeSet<Vec<u8>> = vectors(target).into_iter().collect();
+    let files = std::fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry").path());
+    let inputs = files.map(|file| std::fs::read(file).expect("read an input"));
+    let new: BTreeSet<String> = inputs
+        .filter(|input| input.len() <= MAX_BYTES && !known.contains(input))
+        .map(|input| BASE64_STANDARD.encode(input))
+        .collect();
+    new.into_iter().map(|line| line + "\n").collect()
+}
+
+fn root() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR"))
 }
 
 fn lines(path: &Path) -> Vec<String> {
