@@ -35,7 +35,7 @@ python3 -m venv "$scratch/wheel"
 # From the source alone, with the versions of its lock file (--locked would also refuse to drop what other members need). A debug
 # build shows that all is there.
 tar -xzf "$sdist" -C "$scratch"
-(cd "$scratch"/agenthost-*/ && maturin build --quiet --offline --out "$scratch/again" --target-dir "$root/target/sdist" --profile dev)
+(cd "$scratch"/agenthost-*/ && maturin build --quiet --offline --out "$scratch/again" --target-dir "$root/target" --profile dev)
 python3 -m venv "$scratch/source"
 "$scratch/source/bin/python" -m pip install --quiet --no-index "$scratch"/again/agenthost-*.whl
 (cd "$scratch" && "$scratch/source/bin/python" -I -c "$use")
