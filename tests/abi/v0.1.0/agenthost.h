@@ -59,6 +59,16 @@
 #define AGENTHOST_LIVE_RESPONSES 6
 
 /**
+ * `agenthost_live`: opened durable runs, by their last release.
+ */
+#define AGENTHOST_LIVE_RUNS 8
+
+/**
+ * `agenthost_live`: outcomes of durable runs.
+ */
+#define AGENTHOST_LIVE_OUTCOMES 9
+
+/**
  * Log level: a service failed or broke a rule of the contract, and a caller got `internal`.
  */
 #define AGENTHOST_LOG_ERROR 1
@@ -96,6 +106,11 @@ typedef struct agenthost_buffer agenthost_buffer;
 typedef struct agenthost_host agenthost_host;
 
 /**
+ * What a call of durable runs came to. One owner; any number of threads may read it; ends with `agenthost_outcome_free`.
+ */
+typedef struct agenthost_outcome agenthost_outcome;
+
+/**
  * An asynchronous dispatch. One owner; ends with `agenthost_pending_free`, which does not cancel.
  */
 typedef struct agenthost_pending agenthost_pending;
@@ -121,6 +136,12 @@ typedef struct agenthost_request agenthost_request;
  * A response that was checked. One owner; any number of threads may read it; ends with `agenthost_response_free`.
  */
 typedef struct agenthost_response agenthost_response;
+
+/**
+ * Opened durable runs: the service of a host, and the side of workers and operators. Counted: `agenthost_runs_retain`,
+ * `agenthost_runs_release`. Any number of threads may use it at once.
+ */
+typedef struct agenthost_runs agenthost_runs;
 
 /**
  * What a function of this interface came to. Protocol failures are `AGENTHOST_OK` plus an envelope.
@@ -835,6 +856,374 @@ typedef struct agenthost_request_options {
 } agenthost_request_options;
 
 /**
+ * How runs are opened. Zeros are the defaults.
+ */
+typedef struct agenthost_runs_options {
+    /**
+     * `sizeof(agenthost_runs_options)`.
+     */
+    size_t struct_size;
+    /**
+     * How long a worker may be silent before somebody else may take over, in milliseconds, at most 24 h. 0: 30 s.
+     */
+    uint64_t lease_ms;
+    /**
+     * How often a run may be taken over from a silent worker before it fails. 0: 10.
+     */
+    uint64_t max_attempts;
+    /**
+     * How long an idempotency key is remembered, in milliseconds. 0: 24 h.
+     */
+    uint64_t key_ttl_ms;
+    /**
+     * 1: a client's call without a principal is `unauthorized`.
+     */
+    uint32_t require_principal;
+    /**
+     * 0.
+     */
+    uint32_t reserved;
+} agenthost_runs_options;
+
+/**
+ * A run that was claimed, with all that there is to go on with.
+ */
+typedef struct agenthost_claimed {
+    /**
+     * `sizeof(agenthost_claimed)`.
+     */
+    size_t struct_size;
+    /**
+     * The run.
+     */
+    struct agenthost_str run_id;
+    /**
+     * The right to work on it, which every call brings. A secret: do not log it.
+     */
+    struct agenthost_str token;
+    /**
+     * 0: no principal created it. 1: `owner` did.
+     */
+    uint32_t has_owner;
+    /**
+     * 0.
+     */
+    uint32_t reserved;
+    /**
+     * The principal that created it.
+     */
+    struct agenthost_str owner;
+    /**
+     * How often it has been claimed since it started or was resumed last, from 1.
+     */
+    uint64_t attempt;
+    /**
+     * Its revision.
+     */
+    uint64_t revision;
+    /**
+     * When the lease ends unless a call renews it, in milliseconds since the Unix epoch.
+     */
+    int64_t lease_ends_at_unix_ms;
+    /**
+     * The lease in milliseconds; a heartbeat is due at a third of it.
+     */
+    uint64_t lease_ms;
+    /**
+     * Where it comes from.
+     */
+    const struct agenthost_context *context;
+    /**
+     * What it is to work on, JSON.
+     */
+    struct agenthost_str input;
+    /**
+     * Strings that belong to it.
+     */
+    struct agenthost_pairs metadata;
+    /**
+     * After a resume: the approval. Else NULL.
+     */
+    const struct agenthost_approval *approval;
+    /**
+     * After a resume: what `suspend` was given, JSON. Else empty.
+     */
+    struct agenthost_str continuation;
+    /**
+     * After a resume: the input of `resume_run`, JSON. Else empty.
+     */
+    struct agenthost_str resume_input;
+} agenthost_claimed;
+
+/**
+ * The outcome of a tool call that counts.
+ */
+typedef struct agenthost_admitted {
+    /**
+     * `sizeof(agenthost_admitted)`.
+     */
+    size_t struct_size;
+    /**
+     * The tool call.
+     */
+    struct agenthost_str tool_call_id;
+    /**
+     * The tool.
+     */
+    struct agenthost_str tool_name;
+    /**
+     * The execution's key.
+     */
+    struct agenthost_str key;
+    /**
+     * The sequence of the event that says so.
+     */
+    uint64_t sequence;
+    /**
+     * The outcome that was admitted first, JSON.
+     */
+    struct agenthost_str outcome;
+    /**
+     * 1: it had been admitted before this call.
+     */
+    uint32_t repeated;
+    /**
+     * 0.
+     */
+    uint32_t reserved;
+} agenthost_admitted;
+
+/**
+ * A run, in short.
+ */
+typedef struct agenthost_run_summary {
+    /**
+     * `sizeof(agenthost_run_summary)`.
+     */
+    size_t struct_size;
+    /**
+     * The run.
+     */
+    struct agenthost_str run_id;
+    /**
+     * 0: no principal created it. 1: `owner` did.
+     */
+    uint32_t has_owner;
+    /**
+     * Its state.
+     */
+    agenthost_run_status status;
+    /**
+     * The principal that created it.
+     */
+    struct agenthost_str owner;
+    /**
+     * The agent that is to do it, or empty.
+     */
+    struct agenthost_str agent_id;
+    /**
+     * How the last worker called itself, or empty.
+     */
+    struct agenthost_str worker;
+    /**
+     * The number of its state changes.
+     */
+    uint64_t revision;
+    /**
+     * The sequence of the first event that is still there.
+     */
+    uint64_t first_sequence;
+    /**
+     * The sequence of its last event.
+     */
+    uint64_t head_sequence;
+    /**
+     * How often it has been claimed since it started or was resumed last.
+     */
+    uint64_t attempt;
+    /**
+     * When it was created, in milliseconds since the Unix epoch.
+     */
+    int64_t created_at_unix_ms;
+    /**
+     * When it got its last event.
+     */
+    int64_t updated_at_unix_ms;
+    /**
+     * When it ended.
+     */
+    struct agenthost_optional_i64 completed_at_unix_ms;
+    /**
+     * When it has to end.
+     */
+    struct agenthost_optional_i64 deadline_unix_ms;
+} agenthost_run_summary;
+
+/**
+ * What a worker looks for.
+ */
+typedef struct agenthost_claim_request {
+    /**
+     * `sizeof(agenthost_claim_request)`.
+     */
+    size_t struct_size;
+    /**
+     * The agents whose runs it works on; the empty text for runs without one.
+     */
+    const struct agenthost_str *agent_ids;
+    /**
+     * The number of `agent_ids`, at least 1.
+     */
+    size_t agent_id_count;
+    /**
+     * How it calls itself, for people; may be empty.
+     */
+    struct agenthost_str worker;
+    /**
+     * How long it may be silent, in milliseconds, at most 24 h. 0: the default of the runs.
+     */
+    uint64_t lease_ms;
+} agenthost_claim_request;
+
+/**
+ * Gets the outcome of a call; it is yours. Runs once, on any thread, perhaps before the call returns, with no lock of the library
+ * held. It must be short: it may run on the thread that every write goes through, and a blocking call from it waits for ever.
+ */
+typedef void (*agenthost_outcome_done)(void *data, struct agenthost_outcome *outcome);
+
+/**
+ * Something that happened, told by a worker.
+ */
+typedef struct agenthost_new_event {
+    /**
+     * `sizeof(agenthost_new_event)`.
+     */
+    size_t struct_size;
+    /**
+     * What kind of event: 1 to 255 bytes, none of the library's own.
+     */
+    struct agenthost_str type;
+    /**
+     * The step that it belongs to, or empty.
+     */
+    struct agenthost_str step_id;
+    /**
+     * The tool call that it belongs to, or empty.
+     */
+    struct agenthost_str tool_call_id;
+    /**
+     * JSON, at most 1 MiB; empty means null.
+     */
+    struct agenthost_str data;
+    /**
+     * Strings, without sensitive names.
+     */
+    struct agenthost_pairs metadata;
+} agenthost_new_event;
+
+/**
+ * What a run waits for, and how it goes on.
+ */
+typedef struct agenthost_suspension {
+    /**
+     * `sizeof(agenthost_suspension)`.
+     */
+    size_t struct_size;
+    /**
+     * The tool call that needs an approval: 1 to 255 bytes.
+     */
+    struct agenthost_str tool_call_id;
+    /**
+     * The tool, not empty.
+     */
+    struct agenthost_str tool_name;
+    /**
+     * Why it is needed; may be empty.
+     */
+    struct agenthost_str reason;
+    /**
+     * Strings that belong to the approval, without sensitive names.
+     */
+    struct agenthost_pairs metadata;
+    /**
+     * JSON for the worker that goes on, at most 4 MiB; empty means null.
+     */
+    struct agenthost_str continuation;
+} agenthost_suspension;
+
+/**
+ * What a tool call came to.
+ */
+typedef struct agenthost_tool_result {
+    /**
+     * `sizeof(agenthost_tool_result)`.
+     */
+    size_t struct_size;
+    /**
+     * The step that it belongs to, or empty.
+     */
+    struct agenthost_str step_id;
+    /**
+     * The tool call: 1 to 255 bytes. One result is admitted for each.
+     */
+    struct agenthost_str tool_call_id;
+    /**
+     * The tool, not empty.
+     */
+    struct agenthost_str tool_name;
+    /**
+     * Names the execution: 1 to 255 bytes. A retry brings the same.
+     */
+    struct agenthost_str key;
+    /**
+     * JSON, at most 4 MiB; empty means null.
+     */
+    struct agenthost_str outcome;
+} agenthost_tool_result;
+
+/**
+ * Which runs to list. All that is given has to fit.
+ */
+typedef struct agenthost_list_runs {
+    /**
+     * `sizeof(agenthost_list_runs)`.
+     */
+    size_t struct_size;
+    /**
+     * In this state; 0 for any.
+     */
+    agenthost_run_status status;
+    /**
+     * 1: only runs of `owner`.
+     */
+    uint32_t has_owner;
+    /**
+     * A principal; empty for runs without one.
+     */
+    struct agenthost_str owner;
+    /**
+     * 1: only runs for `agent_id`.
+     */
+    uint32_t has_agent_id;
+    /**
+     * 0.
+     */
+    uint32_t reserved;
+    /**
+     * An agent; empty for runs without one.
+     */
+    struct agenthost_str agent_id;
+    /**
+     * The cursor of the page before; 0 for the first.
+     */
+    uint64_t after;
+    /**
+     * The most runs of the page, 1 to 1000; 0 for 100.
+     */
+    uint64_t limit;
+} agenthost_list_runs;
+
+/**
  * Done.
  */
 #define AGENTHOST_OK 0
@@ -1364,6 +1753,293 @@ struct agenthost_str agenthost_negotiate_version(const struct agenthost_str *off
  */
 uint32_t agenthost_is_sensitive_name(const struct agenthost_host *host,
                                      struct agenthost_str name);
+
+/**
+ * Opens runs: `memory:` for runs that end with the process, `sqlite:path` for a file, which is made where there is none. What is
+ * overdue is ended before this returns. `options` may be NULL: every default. `*runs` is yours: one count. `why` may be NULL;
+ * on `AGENTHOST_INVALID_ARGUMENT` it gets a text that says what was expected, or why the store cannot be opened.
+ */
+agenthost_status agenthost_runs_open(struct agenthost_str url,
+                                     const struct agenthost_runs_options *options,
+                                     struct agenthost_runs **runs,
+                                     struct agenthost_buffer **why);
+
+/**
+ * Takes another count.
+ */
+agenthost_status agenthost_runs_retain(struct agenthost_runs *runs);
+
+/**
+ * Finishes what was accepted, ends every wait with `unavailable`, and refuses everything from then on. Closing again is OK.
+ * `AGENTHOST_WOULD_DEADLOCK`: called from a callback of these runs; nothing happened.
+ */
+agenthost_status agenthost_runs_close(struct agenthost_runs *runs);
+
+/**
+ * Gives a count up. When the last count and the last host over these runs are gone they are closed. In a forked child it only
+ * forgets. NULL is fine.
+ */
+void agenthost_runs_release(struct agenthost_runs *runs);
+
+/**
+ * A host that these runs serve, with a host's defaults. `*host` is yours: one count. It keeps the runs open; closing it does
+ * not close them.
+ */
+agenthost_status agenthost_runs_host(struct agenthost_runs *runs,
+                                     struct agenthost_host **host);
+
+/**
+ * The error, or NULL. `AGENTHOST_CODE_UNAVAILABLE` and `AGENTHOST_CODE_INTERNAL` mean that it is not known whether the call was done: call
+ * again. Borrowed from the outcome, like everything below.
+ */
+const struct agenthost_error *agenthost_outcome_error(const struct agenthost_outcome *outcome);
+
+/**
+ * Of suspend, complete and fail: the run afterwards. Else NULL.
+ */
+const struct agenthost_submission *agenthost_outcome_submission(const struct agenthost_outcome *outcome);
+
+/**
+ * Of suspend: the approval's id. Else empty.
+ */
+struct agenthost_str agenthost_outcome_approval_id(const struct agenthost_outcome *outcome);
+
+/**
+ * Of claim: the run, or NULL when there is none to be had.
+ */
+const struct agenthost_claimed *agenthost_outcome_claimed(const struct agenthost_outcome *outcome);
+
+/**
+ * One number: of heartbeat the lease's end (milliseconds since the Unix epoch), of append the sequence of the first event, of
+ * waiting for work 1 when there is some, of compact the first sequence that is left, of purge and timers how many runs. Else 0.
+ */
+int64_t agenthost_outcome_number(const struct agenthost_outcome *outcome);
+
+/**
+ * Of waiting for events: the run's status. Of waiting for the end of a claim: the run's status once the claim is lost, 0 while it
+ * is valid. Else 0.
+ */
+agenthost_run_status agenthost_outcome_status(const struct agenthost_outcome *outcome);
+
+/**
+ * The cursor of the next page of events or runs. Else 0.
+ */
+uint64_t agenthost_outcome_next(const struct agenthost_outcome *outcome);
+
+/**
+ * 1 when there may be more behind the page, else 0.
+ */
+uint32_t agenthost_outcome_has_more(const struct agenthost_outcome *outcome);
+
+/**
+ * The number of events.
+ */
+size_t agenthost_outcome_event_count(const struct agenthost_outcome *outcome);
+
+/**
+ * An event by its place from 0, or NULL.
+ */
+const struct agenthost_event *agenthost_outcome_event(const struct agenthost_outcome *outcome, size_t index);
+
+/**
+ * The number of admitted results.
+ */
+size_t agenthost_outcome_admitted_count(const struct agenthost_outcome *outcome);
+
+/**
+ * An admitted result by its place from 0, or NULL.
+ */
+const struct agenthost_admitted *agenthost_outcome_admitted(const struct agenthost_outcome *outcome, size_t index);
+
+/**
+ * The number of runs.
+ */
+size_t agenthost_outcome_run_count(const struct agenthost_outcome *outcome);
+
+/**
+ * A run by its place from 0, or NULL.
+ */
+const struct agenthost_run_summary *agenthost_outcome_run(const struct agenthost_outcome *outcome, size_t index);
+
+/**
+ * Frees an outcome, and everything that was borrowed from it. NULL is fine.
+ */
+void agenthost_outcome_free(struct agenthost_outcome *outcome);
+
+/**
+ * Takes the longest claimable run of the agents. Outcome: `agenthost_outcome_claimed`, NULL when there is none.
+ *
+ * Of this and all calls below: give `done` (and `data`), which gets the outcome later, or NULL and `outcome`, for which the call waits.
+ * Not OK: `done` does not run, and `*outcome` is NULL. Values that break a rule are an outcome with an error, which names the member.
+ */
+agenthost_status agenthost_runs_claim(struct agenthost_runs *runs,
+                                      const struct agenthost_claim_request *request,
+                                      agenthost_outcome_done done,
+                                      void *data,
+                                      struct agenthost_outcome **outcome);
+
+/**
+ * Says that the worker is alive. Outcome: the lease's end, `agenthost_outcome_number`.
+ */
+agenthost_status agenthost_runs_heartbeat(struct agenthost_runs *runs,
+                                          struct agenthost_str run_id,
+                                          struct agenthost_str token,
+                                          agenthost_outcome_done done,
+                                          void *data,
+                                          struct agenthost_outcome **outcome);
+
+/**
+ * Appends 1 to 1000 events, all or none. With a key (empty: none) a retry stores nothing twice. Outcome: the first event's
+ * sequence, `agenthost_outcome_number`.
+ */
+agenthost_status agenthost_runs_append_events(struct agenthost_runs *runs,
+                                              struct agenthost_str run_id,
+                                              struct agenthost_str token,
+                                              const struct agenthost_new_event *const *events,
+                                              size_t event_count,
+                                              struct agenthost_str key,
+                                              agenthost_outcome_done done,
+                                              void *data,
+                                              struct agenthost_outcome **outcome);
+
+/**
+ * Ends the claim and has the run wait for an approval. Outcome: `agenthost_outcome_submission`, `agenthost_outcome_approval_id`.
+ */
+agenthost_status agenthost_runs_suspend(struct agenthost_runs *runs,
+                                        struct agenthost_str run_id,
+                                        struct agenthost_str token,
+                                        const struct agenthost_suspension *suspension,
+                                        agenthost_outcome_done done,
+                                        void *data,
+                                        struct agenthost_outcome **outcome);
+
+/**
+ * Records the outcome of a tool call for good. Outcome: one admitted result, the first.
+ */
+agenthost_status agenthost_runs_admit_tool_result(struct agenthost_runs *runs,
+                                                  struct agenthost_str run_id,
+                                                  struct agenthost_str token,
+                                                  const struct agenthost_tool_result *result,
+                                                  agenthost_outcome_done done,
+                                                  void *data,
+                                                  struct agenthost_outcome **outcome);
+
+/**
+ * Ends the run well, with a result (JSON, at most 4 MiB; empty means null). Outcome: `agenthost_outcome_submission`.
+ */
+agenthost_status agenthost_runs_complete(struct agenthost_runs *runs,
+                                         struct agenthost_str run_id,
+                                         struct agenthost_str token,
+                                         struct agenthost_str result,
+                                         agenthost_outcome_done done,
+                                         void *data,
+                                         struct agenthost_outcome **outcome);
+
+/**
+ * Ends the run with an error, a text that is not empty. Outcome: `agenthost_outcome_submission`.
+ */
+agenthost_status agenthost_runs_fail(struct agenthost_runs *runs,
+                                     struct agenthost_str run_id,
+                                     struct agenthost_str token,
+                                     struct agenthost_str error,
+                                     agenthost_outcome_done done,
+                                     void *data,
+                                     struct agenthost_outcome **outcome);
+
+/**
+ * Gives the run back: somebody may claim it `delay_ms` from now. The outcome holds nothing but an error.
+ */
+agenthost_status agenthost_runs_give_back(struct agenthost_runs *runs,
+                                          struct agenthost_str run_id,
+                                          struct agenthost_str token,
+                                          uint64_t delay_ms,
+                                          agenthost_outcome_done done,
+                                          void *data,
+                                          struct agenthost_outcome **outcome);
+
+/**
+ * Waits, at most `timeout_ms`, until the claim is not valid any more. Outcome: `agenthost_outcome_status`, 0 while it is valid.
+ */
+agenthost_status agenthost_runs_wait_claim_lost(struct agenthost_runs *runs,
+                                                struct agenthost_str run_id,
+                                                struct agenthost_str token,
+                                                uint64_t timeout_ms,
+                                                agenthost_outcome_done done,
+                                                void *data,
+                                                struct agenthost_outcome **outcome);
+
+/**
+ * Waits, at most `timeout_ms`, until one of the agents has a run that can be claimed. Outcome: 1 or 0, `agenthost_outcome_number`.
+ */
+agenthost_status agenthost_runs_wait_for_work(struct agenthost_runs *runs,
+                                              const struct agenthost_str *agent_ids,
+                                              size_t agent_id_count,
+                                              uint64_t timeout_ms,
+                                              agenthost_outcome_done done,
+                                              void *data,
+                                              struct agenthost_outcome **outcome);
+
+/**
+ * Reads a run's events after `after`, at most `limit` (1 to 1000, 0 for 256), and waits for one, at most `timeout_ms`. Returns at once
+ * when the run has ended. For whoever may see every run. Outcome: events, cursor, `agenthost_outcome_status`.
+ */
+agenthost_status agenthost_runs_wait_events(struct agenthost_runs *runs,
+                                            struct agenthost_str run_id,
+                                            uint64_t after,
+                                            uint64_t limit,
+                                            uint64_t timeout_ms,
+                                            agenthost_outcome_done done,
+                                            void *data,
+                                            struct agenthost_outcome **outcome);
+
+/**
+ * Lists runs, whoever owns them, in the order of their creation. `request` may be NULL: all. Outcome: runs, cursor.
+ */
+agenthost_status agenthost_runs_list(struct agenthost_runs *runs,
+                                     const struct agenthost_list_runs *request,
+                                     agenthost_outcome_done done,
+                                     void *data,
+                                     struct agenthost_outcome **outcome);
+
+/**
+ * The admitted results of a run whose tool call ids follow `after` (empty: from the first), at most `limit` (1 to 1000) and 4 MiB.
+ * The last one's id is the cursor of the next page. Outcome: admitted results.
+ */
+agenthost_status agenthost_runs_admitted_results(struct agenthost_runs *runs,
+                                                 struct agenthost_str run_id,
+                                                 struct agenthost_str after,
+                                                 uint64_t limit,
+                                                 agenthost_outcome_done done,
+                                                 void *data,
+                                                 struct agenthost_outcome **outcome);
+
+/**
+ * Removes the run's events up to and with `through`, but for the last. Outcome: the first sequence that is left.
+ */
+agenthost_status agenthost_runs_compact(struct agenthost_runs *runs,
+                                        struct agenthost_str run_id,
+                                        uint64_t through,
+                                        agenthost_outcome_done done,
+                                        void *data,
+                                        struct agenthost_outcome **outcome);
+
+/**
+ * Deletes the runs that ended before a time (milliseconds since the Unix epoch). Outcome: how many.
+ */
+agenthost_status agenthost_runs_purge(struct agenthost_runs *runs,
+                                      int64_t ended_before_unix_ms,
+                                      agenthost_outcome_done done,
+                                      void *data,
+                                      struct agenthost_outcome **outcome);
+
+/**
+ * Writes a consistent copy of everything to a file that does not exist yet, while the work goes on.
+ */
+agenthost_status agenthost_runs_backup(struct agenthost_runs *runs,
+                                       struct agenthost_str path,
+                                       agenthost_outcome_done done,
+                                       void *data,
+                                       struct agenthost_outcome **outcome);
 
 /**
  * The library's version, for example `0.1.0`. Static text, NUL-terminated.
