@@ -127,6 +127,14 @@ test('a promise from the service of a synchronous dispatch is a clear error', as
   assert.equal(read(host.dispatchJsonSync(GET_RUN)).ok, true);
 });
 
+test('a promise that rejects after its synchronous dispatch was closed is told to the log, not to the process', async () => {
+  const { records, onLog } = keeper();
+  const host = new Host(service({ getRun: async () => { void host.close({ drainMs: 0 }); throw new Error('late'); } }), { onLog });
+  assert.throws(() => host.dispatchJsonSync(GET_RUN), /returned a promise/);
+  await new Promise(setImmediate);
+  assert.deepEqual(records.map(({ message }) => message), ['getRun failed: Error: late']);
+});
+
 test('a thenable that resolves twice answers once', async () => {
   const getRun = () => ({ then(resolve, reject) { resolve(view('run-1')); resolve(view('run-1', { revision: 2 })); reject(new Error('no')); } });
   const { records, onLog } = keeper();

@@ -58,12 +58,11 @@ class Host {
     if (isResponse(opened)) return Buffer.from(opened);
     const flight = this.#takeOff(opened, options.principal);
     const outcome = this.#serve(flight);
-    if (flight.response !== undefined) return flight.response;
-    if (!outcome.later) return this.#land(flight, outcome);
+    if (!outcome.later) return flight.response ?? this.#land(flight, outcome);
     const method = METHODS[flight.call.operation];
     const cause = new TypeError(`${method} returned a promise: dispatchJsonSync needs a service that answers at once, use dispatchJson`);
     Promise.resolve(outcome.value).catch((late) => this.#log({ level: 'error', message: `${method} failed: ${log.show(late)}`, fields: {}, cause: late }));
-    this.#land(flight, { failed: true, value: cause });
+    if (flight.response === undefined) this.#land(flight, { failed: true, value: cause });
     throw cause;
   }
 
@@ -109,8 +108,9 @@ class Host {
       return Promise.resolve(flight.response);
     }
     if (!outcome.later) return Promise.resolve(this.#land(flight, outcome));
-    return new Promise((resolve) => {
+    return new Promise((resolve, reject) => {
       flight.resolve = resolve;
+      flight.reject = reject;
       this.#await(flight, outcome.value);
     });
   }
@@ -128,7 +128,7 @@ class Host {
 
   #takeOff(opened, principal) {
     const { number, call, request } = decode(opened, principal);
-    const flight = { number, call, request, response: undefined, resolve: undefined, timer: undefined, unlisten: undefined };
+    const flight = { number, call, request, response: undefined, resolve: undefined, reject: undefined, timer: undefined, unlisten: undefined };
     this.#flights.set(number, flight);
     return flight;
   }
@@ -177,12 +177,14 @@ class Host {
     }
   }
 
-  /** Takes the answer that a service promised. */
+  /** Takes the answer that a service promised. What fails then is the library itself: whoever waits is told. */
   #await(flight, promise) {
-    Promise.resolve(promise).then(
-      (value) => this.#land(flight, { value, failed: false }),
-      (error) => this.#land(flight, { value: error, failed: true }),
-    );
+    Promise.resolve(promise)
+      .then(
+        (value) => this.#land(flight, { value, failed: false }),
+        (error) => this.#land(flight, { value: error, failed: true }),
+      )
+      .catch((fault) => flight.reject?.(fault));
   }
 
   /** The second half of a dispatch: what the service answered, or how it failed. */
