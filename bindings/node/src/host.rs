@@ -10,6 +10,7 @@ use agenthost::dispatch::{Dispatcher, Unanswered};
 use agenthost::host::{Host, HostOptions, LogLevel, OpenCall, Opened};
 use agenthost::protocol::{ErrorCode, FreeJson, HostError, Metadata, SensitiveNames};
 use agenthost::service::{Answer, Call, Request};
+use napi::JsString;
 use napi::bindgen_prelude::{Either, Env, Error, Result, Status};
 use napi_derive::napi;
 use slab::Slab;
@@ -21,6 +22,9 @@ type Record = (&'static str, String, Vec<(String, String)>);
 
 /// A response; with records, when the host has something to tell its log, as JSON behind it.
 type Settled = Either<String, Vec<String>>;
+
+/// What became of a message, as `open` tells it.
+type Told<'e> = Either<JsString<'e>, Vec<JsString<'e>>>;
 
 /// One host of this thread.
 struct NodeHost {
@@ -110,14 +114,14 @@ pub(crate) fn release_host(number: u32) {
 /// `[number, operation, requestId, idempotencyKey, metadata, request]`; where the request has an input, it is the first of two
 /// strings, and the input the second.
 #[napi(catch_unwind)]
-pub(crate) fn open(number: u32, message: &[u8], principal: Option<String>) -> Result<Settled> {
-    host(number)?.open(message, principal)
+pub(crate) fn open<'e>(env: &'e Env, number: u32, message: &[u8], principal: Option<String>) -> Result<Told<'e>> {
+    host(number)?.open(env, message, principal)
 }
 
 /// Like `open`, with a message as a string.
 #[napi(catch_unwind)]
-pub(crate) fn open_text(number: u32, message: String, principal: Option<String>) -> Result<Settled> {
-    host(number)?.open(message.as_bytes(), principal)
+pub(crate) fn open_text<'e>(env: &'e Env, number: u32, message: String, principal: Option<String>) -> Result<Told<'e>> {
+    host(number)?.open(env, message.as_bytes(), principal)
 }
 
 /// The second half: the result as JSON text. `free[0]` is a run's `result`, `free[i]` the `data` of event `i`, where the
@@ -222,12 +226,17 @@ pub(crate) fn is_sensitive_for(number: u32, name: String) -> Result<bool> {
 }
 
 impl NodeHost {
-    fn open(&self, message: &[u8], principal: Option<String>) -> Result<Settled> {
+    fn open<'e>(&self, env: &'e Env, message: &[u8], principal: Option<String>) -> Result<Told<'e>> {
         match self.host.open(message, principal.map(Into::into)).map_err(invalid)? {
-            Opened::Answered(response) => Ok(Either::A(text(response))),
-            Opened::Call(call, request, open) => {
+            Opened::Answered(response) => Ok(Either::A(env.create_string(text(response))?)),
+            Opened::Call(call, mut request, open) => {
+                let input = take_input(&mut request);
                 let number = self.calls.borrow_mut().insert(open);
-                Ok(describe(number, &call, request))
+                let told = env.create_string(describe(number, &call, &request))?;
+                Ok(match input {
+                    None => Either::A(told),
+                    Some(input) => Either::B(vec![told, env.create_string(input.as_str())?]),
+                })
             }
         }
     }
@@ -248,13 +257,17 @@ impl NodeHost {
     }
 }
 
-/// A call as JSON text, its input apart.
-fn describe(number: usize, call: &Call<'_>, mut request: Request<'_>) -> Settled {
-    let input = match &mut request {
+/// Takes the input out of a request; null stays in its place.
+fn take_input<'m>(request: &mut Request<'m>) -> Option<FreeJson<'m>> {
+    match request {
         Request::CreateRun(request) => Some(std::mem::replace(&mut request.input, FreeJson::NULL)),
         Request::ResumeRun(request) => Some(std::mem::replace(&mut request.input, FreeJson::NULL)),
         _ => None,
-    };
+    }
+}
+
+/// A call as JSON text.
+fn describe(number: usize, call: &Call<'_>, request: &Request<'_>) -> String {
     let request = request.to_json();
     let metadata: usize = call.metadata.iter().map(|(name, value)| name.len() + value.len() + 8).sum();
     let mut out = Vec::with_capacity(80 + call.request_id.len() + call.idempotency_key.len() + metadata + request.len());
@@ -274,10 +287,7 @@ fn describe(number: usize, call: &Call<'_>, mut request: Request<'_>) -> Settled
     out.extend_from_slice(b"},");
     out.extend_from_slice(request.as_bytes());
     out.push(b']');
-    match input {
-        None => Either::A(text(out)),
-        Some(input) => Either::B(vec![text(out), input.as_str().to_owned()]),
-    }
+    text(out)
 }
 
 /// A string as JSON. Writing into memory does not fail.
