@@ -1,0 +1,138 @@
+//! How a worker comes to a run.
+
+use std::sync::Arc;
+
+use super::types::{Claim, ClaimRequest, Claimed};
+use super::{lease_ms, start};
+use crate::protocol::{Path, Resolution};
+use crate::runs::Runs;
+use crate::runs::command::{Command, Reply};
+use crate::runs::core::Core;
+use crate::runs::decide::Rules;
+use crate::runs::job::{Done, LaterResult, Touched, Work, execute};
+use crate::runs::later::Later;
+use crate::runs::names::check_optional_name;
+use crate::runs::refuse;
+use crate::runs::token::ClaimToken;
+use crate::runs::views;
+use crate::store::{BodyKind, RunRow, StoreError, Stored, Transaction};
+
+impl Runs {
+    /// Takes the longest claimable run of these agents: one that is new, was released, resumed, or whose worker has been silent
+    /// longer than its lease. None when there is none; [`Runs::wait_for_work`] waits for one.
+    pub fn claim(&self, request: &ClaimRequest) -> LaterResult<Option<Claimed>> {
+        start(|| {
+            if request.agent_ids.is_empty() {
+                return Err(refuse::invalid_member("agentIds", "expected at least one agent, the empty string for runs without"));
+            }
+            for (index, agent_id) in request.agent_ids.iter().enumerate() {
+                check_optional_name(Path::ROOT.member("agentIds").element(index), agent_id)?;
+            }
+            check_optional_name(Path::ROOT.member("worker"), &request.worker)?;
+            let core = self.core();
+            let lease_ms = match request.lease {
+                None => core.lease_ms,
+                Some(lease) => lease_ms(lease)?,
+            };
+            let token = ClaimToken::new().map_err(|_| refuse::internal("there is no randomness"))?;
+            let (agent_ids, worker) = (request.agent_ids.clone(), request.worker.clone());
+            Ok(core.claim(TakeWork { agent_ids, worker, lease_ms, token }))
+        })
+    }
+}
+
+/// A worker looks for work.
+#[derive(Clone)]
+struct TakeWork {
+    agent_ids: Vec<String>,
+    worker: String,
+    lease_ms: i64,
+    token: ClaimToken,
+}
+
+/// What a look for work came to.
+enum Taken {
+    Claimed(Box<Claimed>),
+    Nothing,
+    /// Only runs that have ended on the way: look again, in another transaction.
+    Again,
+}
+
+impl Core {
+    fn claim(self: &Arc<Core>, work: TakeWork) -> LaterResult<Option<Claimed>> {
+        let (promise, later) = Later::pair();
+        let (core, again) = (self.clone(), work.clone());
+        self.write(work).then(move |taken| match taken {
+            Err(refusal) => promise.give(Err(refusal)),
+            Ok(Taken::Claimed(claimed)) => promise.give(Ok(Some(*claimed))),
+            Ok(Taken::Nothing) => promise.give(Ok(None)),
+            Ok(Taken::Again) => core.claim(again).then(move |claimed| promise.give(claimed)),
+        });
+        later
+    }
+}
+
+impl Work for TakeWork {
+    type Output = Taken;
+
+    fn run(&self, transaction: &mut dyn Transaction, rules: &Rules, touched: &mut Vec<Touched>) -> Done<Taken> {
+        const RUNS_AT_ONCE: usize = 32;
+        let claim = Command::Claim { claim: self.token.digest(), worker: self.worker.clone(), lease_ms: self.lease_ms };
+        for _ in 0..RUNS_AT_ONCE {
+            let Some(run) = longest_claimable(transaction, &self.agent_ids)? else {
+                return Ok(Ok(Taken::Nothing));
+            };
+            let run_id = run.run_id.clone();
+            match execute(transaction, rules, Some(run), &claim, touched)? {
+                Ok(Reply::Claimed { lease_ends_at }) => {
+                    let claimed = self.claimed(transaction, &run_id, lease_ends_at)?;
+                    return Ok(Ok(Taken::Claimed(Box::new(claimed))));
+                }
+                Ok(_) => {}
+                Err(refusal) => return Ok(Err(refusal)),
+            }
+        }
+        Ok(Ok(Taken::Again))
+    }
+}
+
+fn longest_claimable(transaction: &mut dyn Transaction, agent_ids: &[String]) -> Stored<Option<RunRow>> {
+    let now = transaction.now();
+    let mut longest: Option<RunRow> = None;
+    for agent_id in agent_ids {
+        let ready = transaction.next_ready(agent_id)?.filter(|run| run.ready_at.is_some_and(|ready_at| ready_at <= now));
+        let longer = ready.filter(|run| longest.as_ref().is_none_or(|other| (run.ready_at, run.id) < (other.ready_at, other.id)));
+        longest = longer.or(longest);
+    }
+    Ok(longest)
+}
+
+impl TakeWork {
+    fn claimed(&self, transaction: &mut dyn Transaction, run_id: &str, lease_ends_at: i64) -> Stored<Claimed> {
+        let run = transaction.run(run_id)?.ok_or_else(|| StoreError::Broken("a claimed run is gone".into()))?;
+        let mut text = |kind| views::required(transaction, run.id, kind);
+        let context = views::context_of(&text(BodyKind::Context)?)?;
+        let input = views::json_of("input", text(BodyKind::Input)?)?;
+        let metadata = views::metadata_of(&text(BodyKind::Metadata)?)?;
+        let (mut approval, mut continuation, mut resume_input) = (None, None, None);
+        if run.approval == Some(Resolution::Approved) {
+            approval = Some(views::approval_of(&text(BodyKind::Approval)?)?);
+            continuation = Some(views::json_of("continuation", text(BodyKind::Continuation)?)?);
+            resume_input = Some(views::json_of("resume input", text(BodyKind::ResumeInput)?)?);
+        }
+        Ok(Claimed {
+            claim: Claim { run_id: run.run_id, token: self.token.clone() },
+            owner: Some(run.owner).filter(|owner| !owner.is_empty()),
+            attempt: run.attempt,
+            revision: run.revision,
+            lease_ends_at_unix_ms: lease_ends_at,
+            lease_ms: self.lease_ms.unsigned_abs(),
+            context,
+            input,
+            metadata,
+            approval,
+            continuation,
+            resume_input,
+        })
+    }
+}

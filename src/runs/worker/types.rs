@@ -1,0 +1,184 @@
+//! What workers say and are told, and how much of it.
+
+use std::time::Duration;
+
+use crate::protocol::{ExecutionContext, FreeJson, Metadata};
+use crate::runs::token::ClaimToken;
+use crate::service::{ApprovalView, RunSubmission};
+
+/// The longest `result`, continuation, and admitted outcome, in bytes.
+pub const MAX_JSON_BYTES: usize = 4 << 20;
+/// The longest data of an event, in bytes.
+pub const MAX_EVENT_DATA_BYTES: usize = 1 << 20;
+/// The longest metadata of an event, as JSON, in bytes.
+pub const MAX_EVENT_METADATA_BYTES: usize = 64 << 10;
+/// The most events of one `append_events`.
+pub const MAX_APPENDED_EVENTS: usize = 1000;
+/// The longest lease.
+pub const MAX_LEASE: Duration = Duration::from_secs(24 * 3600);
+/// The longest delay of a release.
+pub const MAX_DELAY: Duration = Duration::from_secs(366 * 24 * 3600);
+
+/// The events that the library writes. Workers write others.
+pub const LIBRARY_EVENTS: [&str; 13] = [
+    "run_created",
+    "run_started",
+    "approval_required",
+    "approval_granted",
+    "approval_denied",
+    "run_resumed",
+    "run_resume_reclaimed",
+    "run_reclaimed",
+    "tool_result_admitted",
+    "run_completed",
+    "run_failed",
+    "run_cancelled",
+    "run_timed_out",
+];
+
+/// What a worker looks for.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ClaimRequest {
+    /// The agents whose runs it works on, at least one; the empty string for runs without one.
+    pub agent_ids: Vec<String>,
+    /// How it calls itself, for people; may be empty.
+    pub worker: String,
+    /// How long it may be silent before somebody else may take over, 1 ms to 24 h; none for the default of these runs (30 s).
+    pub lease: Option<Duration>,
+}
+
+/// A claim: which run, and the right to work on it. Every call of a worker brings it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Claim {
+    /// The run.
+    pub run_id: String,
+    /// The right to work on it.
+    pub token: ClaimToken,
+}
+
+/// A run that was claimed, with all that there is to go on with.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Claimed {
+    /// What every call about the run brings.
+    pub claim: Claim,
+    /// The principal that created the run; none for embedded use.
+    pub owner: Option<String>,
+    /// How often the run has been claimed since it started or was resumed last: 1 for the first time.
+    pub attempt: u64,
+    /// The run's revision.
+    pub revision: u64,
+    /// When the lease ends unless it is renewed, in milliseconds since the Unix epoch by the store's clock. A heartbeat is due
+    /// after a third of the lease.
+    pub lease_ends_at_unix_ms: i64,
+    /// The lease, in milliseconds.
+    pub lease_ms: u64,
+    /// Where the run comes from.
+    pub context: ExecutionContext<'static>,
+    /// What it is to work on.
+    pub input: FreeJson<'static>,
+    /// Strings that belong to the run.
+    pub metadata: Metadata<'static>,
+    /// After a resume: the approval.
+    pub approval: Option<ApprovalView<'static>>,
+    /// After a resume: what `suspend` was given to go on from. Not for anybody else's eyes.
+    pub continuation: Option<FreeJson<'static>>,
+    /// After a resume: the input of `resume_run`.
+    pub resume_input: Option<FreeJson<'static>>,
+}
+
+/// Something that happened, told by a worker.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NewEvent {
+    /// What kind of event: 1 to 255 bytes, none of [`LIBRARY_EVENTS`].
+    pub event_type: String,
+    /// The step that it belongs to, or empty.
+    pub step_id: String,
+    /// The tool call that it belongs to, or empty.
+    pub tool_call_id: String,
+    /// What happened, at most 1 MiB. Every caller that may see the run sees it.
+    pub data: FreeJson<'static>,
+    /// Strings, without sensitive names, at most 64 KiB.
+    pub metadata: Metadata<'static>,
+}
+
+impl NewEvent {
+    /// An event of that type with that data, and nothing else.
+    pub fn new(event_type: impl Into<String>, data: FreeJson<'static>) -> NewEvent {
+        let (step_id, tool_call_id) = (String::new(), String::new());
+        NewEvent { event_type: event_type.into(), step_id, tool_call_id, data, metadata: Metadata::new() }
+    }
+}
+
+/// What a run waits for, and how it goes on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Suspension {
+    /// The tool call that needs an approval: 1 to 255 bytes.
+    pub tool_call_id: String,
+    /// The tool, not empty.
+    pub tool_name: String,
+    /// Why it is needed; may be empty.
+    pub reason: String,
+    /// Strings that belong to the approval, without sensitive names.
+    pub metadata: Metadata<'static>,
+    /// Whatever the worker that goes on needs, at most 4 MiB. Nobody else gets it.
+    pub continuation: FreeJson<'static>,
+}
+
+/// What a tool call came to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ToolResult {
+    /// The step that it belongs to, or empty.
+    pub step_id: String,
+    /// The tool call: 1 to 255 bytes. One result is admitted for each.
+    pub tool_call_id: String,
+    /// The tool, not empty.
+    pub tool_name: String,
+    /// Names the execution: 1 to 255 bytes. A retry brings the same.
+    pub key: String,
+    /// The outcome, at most 4 MiB.
+    pub outcome: FreeJson<'static>,
+}
+
+/// How long a claim is safe.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Lease {
+    /// When it ends, in milliseconds since the Unix epoch by the store's clock.
+    pub ends_at_unix_ms: i64,
+}
+
+/// Where appended events stand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Appended {
+    /// The sequence of the first.
+    pub first_sequence: u64,
+    /// The sequence of the last.
+    pub last_sequence: u64,
+    /// The renewed lease.
+    pub lease: Lease,
+}
+
+/// The outcome of a tool call that counts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Admitted {
+    /// The tool call.
+    pub tool_call_id: String,
+    /// The tool.
+    pub tool_name: String,
+    /// The execution's key.
+    pub key: String,
+    /// The sequence of the event `tool_result_admitted`.
+    pub sequence: u64,
+    /// The outcome that was admitted first.
+    pub outcome: FreeJson<'static>,
+    /// Whether it had been admitted before this call.
+    pub repeated: bool,
+}
+
+/// A run that waits for an approval now.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Suspended {
+    /// The run as it was then.
+    pub submission: RunSubmission<'static>,
+    /// The approval, for `resolve_approval` and `resume_run`.
+    pub approval_id: String,
+}
