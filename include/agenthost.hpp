@@ -1083,6 +1083,23 @@ public:
     explicit host(agenthost_host* owned)
         : told_(std::make_shared<const detail::service_border::logger>(detail::service_border::logger{{}, false})), handle_(owned) {}
 
+    /// A host over durable runs: `memory:`, or `sqlite:path` for a file, which is made where there is none. What is overdue is
+    /// ended before this returns. The runs are closed with the host. Their side for workers is in the C header
+    /// (`agenthost_runs_open`).
+    /// @throws error `invalid_argument`: `what()` says what was expected of the URL, or why the store cannot be opened.
+    static host open(std::string_view url) {
+        agenthost_runs* runs = nullptr;
+        agenthost_buffer* why = nullptr;
+        const agenthost_status opened = agenthost_runs_open(detail::text(url), nullptr, &runs, &why);
+        if (opened != AGENTHOST_OK) detail::fail(opened, buffer(why));
+        agenthost_host* made = nullptr;
+        const agenthost_status status = agenthost_runs_host(runs, &made);
+        // The host keeps the runs open.
+        agenthost_runs_release(runs);
+        detail::check(status);
+        return host(made);
+    }
+
     /// Another owner of the same host. A copy of one that was moved from is like it.
     host(const host& other) : told_(other.told_), handle_(other.handle_) {
         if (handle_ != nullptr) detail::check(agenthost_host_retain(handle_));

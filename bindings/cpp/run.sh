@@ -13,7 +13,7 @@ mkdir -p "$out"
 
 warnings=(-Wall -Wextra -pedantic -Werror)
 vectors="$PWD/tests/vectors"
-unit=(tests/cpp/exceptions.cpp tests/cpp/lifecycle.cpp tests/cpp/values.cpp)
+unit=(tests/cpp/durable.cpp tests/cpp/exceptions.cpp tests/cpp/lifecycle.cpp tests/cpp/values.cpp)
 example=bindings/cpp/examples/runtime.cpp
 
 need_library() {

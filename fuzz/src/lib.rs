@@ -18,8 +18,11 @@ pub use replies::replies;
 use agenthost::client::{Outcome, parse_any};
 use serde_json::Value;
 
+/// A target: it panics when what holds for any bytes does not hold for these.
+pub type Target = fn(&[u8]);
+
 /// Every target, by the name of its corpus.
-pub const TARGETS: [(&str, fn(&[u8])); 4] =
+pub const TARGETS: [(&str, Target); 4] =
     [("dispatch", dispatch), ("differential", differential), ("client", client), ("replies", replies)];
 
 /// Whether the schema of requests accepts a value.

@@ -4,10 +4,11 @@
 
 #include <agenthost.hpp>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
-#include <functional>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -144,23 +145,25 @@ struct tally {
     }
 };
 
-/// Plays a file; false when there is none.
-bool play(const std::string& path, const std::function<void(const json::value&)>& one, tally& tally) {
+/// Plays a file. A vector of a client says what is expected of it.
+void play(const std::filesystem::path& path, tally& tally) {
     std::ifstream file(path);
-    if (!file) return false;
     for (std::string line; std::getline(file, line);) {
         if (line.find_first_not_of(" \t\r") == std::string::npos) continue;
         std::string name = line.substr(0, 80);
         try {
             const json::value vector = json::parse(line);
             name = vector["name"].string;
-            one(vector);
+            if (vector.has("expect")) {
+                play_client(vector);
+            } else {
+                play_dispatch(vector);
+            }
             ++tally.passed;
         } catch (const std::exception& error) {
             tally.fail(name, error.what());
         }
     }
-    return true;
 }
 
 }  // namespace
@@ -169,9 +172,13 @@ int main() {
     const char* given = std::getenv("AGENTHOST_VECTORS");
     const std::string folder = given != nullptr ? given : AGENTHOST_TESTS_VECTORS;
     tally tally;
-    const bool dispatch = play(folder + "/dispatch.jsonl", play_dispatch, tally);
-    const bool client = play(folder + "/client.jsonl", play_client, tally);
-    if ((!dispatch && !client) || tally.passed == 0) tally.fail("the vectors", "none found in " + folder);
+    std::vector<std::filesystem::path> files;
+    for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+        if (entry.path().extension() == ".jsonl") files.push_back(entry.path());
+    }
+    std::sort(files.begin(), files.end());
+    for (const auto& file : files) play(file, tally);
+    if (tally.passed == 0) tally.fail("the vectors", "none passed in " + folder);
     for (int kind = AGENTHOST_LIVE_HOSTS; kind <= AGENTHOST_LIVE_RESPONSES; ++kind) {
         if (agenthost_live(kind) != 0) tally.fail("handles", "some of kind " + std::to_string(kind) + " are left");
     }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from typing import Annotated
 
@@ -55,7 +55,7 @@ class Runs(agenthost.Service):
 
 
 @asynccontextmanager
-async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+async def lifespan(app: FastAPI) -> AsyncGenerator[None, None]:
     """The host lives as long as the application does; leaving it drains the calls in flight."""
     async with Host(Runs(), max_message_bytes=1 << 20, timeout=30) as host:
         app.state.host = host

@@ -113,10 +113,12 @@ def plays() -> list[tuple[str, Callable[[dict[str, Json]], Any], dict[str, Json]
     """Every way of every vector: name, how, vector."""
     ways = {"sync": _sync_typed, "dicts": _sync_dicts, "await": _awaited, "home loop": _at_home}
     found: list[tuple[str, Callable[[dict[str, Json]], Any], dict[str, Json]]] = []
-    for vector in load("dispatch.jsonl"):
+    for vector in load():
+        if "expect" in vector:
+            found.append((vector["name"], play_client, vector))
+            continue
         for name, way in ways.items():
             found.append((f"{vector['name']} ({name})", lambda vector, way=way: play_dispatch(way, vector), vector))
-    found += [(vector["name"], play_client, vector) for vector in load("client.jsonl")]
     return found
 
 

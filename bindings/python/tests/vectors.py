@@ -15,11 +15,10 @@ Json = Any
 DEFAULT = Path(__file__).resolve().parents[3] / "tests" / "vectors"
 
 
-def load(name: str) -> Iterator[dict[str, Json]]:
-    """The vectors of one file, which need not exist."""
-    path = Path(os.environ.get("AGENTHOST_VECTORS", DEFAULT)) / name
-    if path.exists():
-        for line in path.read_text(encoding="utf-8").splitlines():
+def load() -> Iterator[dict[str, Json]]:
+    """The vectors of every ``.jsonl`` file in the folder, file by file in the order of their names."""
+    for path in sorted(Path(os.environ.get("AGENTHOST_VECTORS", DEFAULT)).glob("*.jsonl")):
+        for line in path.read_text(encoding="utf-8").split("\n"):
             if line.strip():
                 yield json.loads(line)
 

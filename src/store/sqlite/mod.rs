@@ -1,9 +1,9 @@
 //! A store in one file, with the SQLite that this library brings along.
 //!
-//! One thread writes, and makes one commit of what queued during the last one ([`writer`]); a few read, each over a
-//! snapshot ([`readers`]); one moves the log into the database ([`checkpoint`]); one listens to other processes ([`wake`]).
-//! Any number of processes may have the file open: they write in turns ([`turn`]), and a foreign SQLite in any of them does
-//! no harm ([`locks`]). Beside `runs.db` stand SQLite's `runs.db-wal` and `runs.db-shm`, and `runs.db-queue` and
+//! One thread writes, and makes one commit of what queued during the last one (`writer`); a few read, each over a
+//! snapshot (`readers`); one moves the log into the database (`checkpoint`); one listens to other processes (`wake`).
+//! Any number of processes may have the file open: they write in turns (`turn`), and a foreign SQLite in any of them does
+//! no harm (`locks`). Beside `runs.db` stand SQLite's `runs.db-wal` and `runs.db-shm`, and `runs.db-queue` and
 //! `runs.db-wake`, which hold nothing and may be deleted when no process has the database open.
 //!
 //! It knows the tables, and no rule of runs: what is written is decided by the jobs.

@@ -2,7 +2,7 @@
 // functions. AGENTHOST_VECTORS names another folder. Ends with `node: N passed, M failed`; a vector passes when it does so
 // in every way that it is played.
 
-import { existsSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { decodeResponse, Host } from 'agenthost';
@@ -103,11 +103,10 @@ function exact(body) {
 
 let passed = 0;
 let failed = 0;
-for (const [file, play] of [['dispatch.jsonl', playDispatch], ['client.jsonl', playClient]]) {
-  const path = join(folder, file);
-  if (!existsSync(path)) continue;
-  for (const line of readFileSync(path, 'utf8').split('\n').filter((text) => text.trim() !== '')) {
+for (const file of readdirSync(folder).filter((name) => name.endsWith('.jsonl')).sort()) {
+  for (const line of readFileSync(join(folder, file), 'utf8').split('\n').filter((text) => text.trim() !== '')) {
     const vector = parse(line);
+    const play = 'expect' in vector ? playClient : playDispatch;
     try {
       await play(vector);
       passed++;
