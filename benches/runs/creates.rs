@@ -38,10 +38,10 @@ impl Ids {
 
 /// Rates with their ratios, and sizes.
 pub(crate) fn measure(scratch: &Scratch) -> (Value, Value) {
-    let (one, _, _) = rate(scratch, 1, Ids::Ordered);
-    let (eight, _, _) = rate(scratch, 8, Ids::Ordered);
-    let (many, cpu, sizes) = rate(scratch, 64, Ids::Ordered);
-    let (random, _, _) = rate(scratch, 64, Ids::Random);
+    let (one, _) = rate(scratch, 1, Ids::Ordered);
+    let (eight, _) = rate(scratch, 8, Ids::Ordered);
+    let (many, sizes) = rate(scratch, 64, Ids::Ordered);
+    let (random, _) = rate(scratch, 64, Ids::Random);
     let rates = json!({
         "ordered_1": one.round(),
         "ordered_8": eight.round(),
@@ -49,13 +49,11 @@ pub(crate) fn measure(scratch: &Scratch) -> (Value, Value) {
         "random_64": random.round(),
         "ordered_64_to_1": ratio(many, one),
         "random_64_to_1": ratio(random, one),
-        "ordered_64_cpu_us_each": (cpu * 10.0).round() / 10.0,
     });
     (rates, sizes)
 }
 
-/// Creates per second, the processor time of one in microseconds, and sizes.
-fn rate(scratch: &Scratch, callers: usize, ids: Ids) -> (f64, f64, Value) {
+fn rate(scratch: &Scratch, callers: usize, ids: Ids) -> (f64, Value) {
     let path = scratch.file();
     let runs = open(&path);
     let (created, stop) = (Arc::new(AtomicU64::new(0)), Arc::new(AtomicBool::new(false)));
@@ -74,13 +72,11 @@ fn rate(scratch: &Scratch, callers: usize, ids: Ids) -> (f64, f64, Value) {
         .collect();
     together.wait();
     thread::sleep(WARM_UP);
-    let (before, cpu_before) = (created.load(Ordering::Relaxed), processor_seconds());
     let rate = (0..WINDOWS).fold(0.0_f64, |best, _| {
         let (before, begun) = (created.load(Ordering::Relaxed), Instant::now());
         thread::sleep(WINDOW);
         best.max((created.load(Ordering::Relaxed) - before) as f64 / begun.elapsed().as_secs_f64())
     });
-    let cpu = (processor_seconds() - cpu_before) * 1e6 / (created.load(Ordering::Relaxed) - before).max(1) as f64;
     stop.store(true, Ordering::Relaxed);
     threads.into_iter().for_each(|thread| thread.join().expect("a caller ends"));
     drop(runs);
@@ -91,14 +87,5 @@ fn rate(scratch: &Scratch, callers: usize, ids: Ids) -> (f64, f64, Value) {
     let keys = number("SELECT sum(pgsize) FROM dbstat WHERE aggregate = TRUE AND name IN ('request', 'request_expiry')");
     let all = number("SELECT sum(pgsize) FROM dbstat WHERE aggregate = TRUE");
     let sizes = json!({ "bytes_per_run": (all - keys) / count, "bytes_per_key": keys / count, "runs": count });
-    (rate, cpu, sizes)
-}
-
-/// What this process has used of the processors, callers included. Zero where the system does not say.
-fn processor_seconds() -> f64 {
-    let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
-    let fields: Vec<f64> =
-        stat.rsplit(')').next().unwrap_or("").split_whitespace().map(|field| field.parse().unwrap_or(0.0)).collect();
-    // User and system time, in hundredths of a second.
-    fields.get(11..13).map_or(0.0, |times| (times[0] + times[1]) / 100.0)
+    (rate, sizes)
 }

@@ -1,14 +1,16 @@
 #!/usr/bin/env bash
 # The C++ face: run.sh check | test | conformance | bench | demo. Uses target/release/libagenthost.so.
 #   check        the header and everything written with it compiles with g++ and clang, in C++17, 20 and 23, without a warning
-#   test         unit and lifecycle tests, the example, the vectors; then all of it under memcheck and AddressSanitizer
+#   test         unit and lifecycle tests, the example, the vectors, the trials, the committed ABI; the first and the vectors under
+#                memcheck and AddressSanitizer too
 #   conformance  the vectors; AGENTHOST_VECTORS names another folder
 #   bench        the core's benchmark: C++ adds nothing to it that could be measured apart
 #   demo         the example
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 out=.build/cpp
-library=target/release
+# AGENTHOST_LIBRARY: a folder with another build of the library.
+library=${AGENTHOST_LIBRARY:-target/release}
 mkdir -p "$out"
 
 warnings=(-Wall -Wextra -pedantic -Werror)
@@ -27,7 +29,7 @@ compile() {
     local name=$1
     shift
     g++ -std=c++17 -g -O1 "${warnings[@]}" "${extra[@]}" -Iinclude -DAGENTHOST_TESTS_VECTORS="\"$vectors\"" "$@" \
-        -o "$out/$name" -L"$library" -lagenthost -Wl,-rpath,"$PWD/$library" -pthread
+        -o "$out/$name" -L"$library" -lagenthost -Wl,-rpath,"$(realpath "$library")" -pthread
 }
 extra=()
 
@@ -42,7 +44,7 @@ clang() {
 
 check() {
     local passed=0 failed=0 source standard compiler
-    for source in tests/cpp/header_alone.cpp tests/cpp/conformance.cpp "${unit[@]}" "$example"; do
+    for source in tests/cpp/header_alone.cpp tests/cpp/conformance.cpp tests/cpp/trials.cpp "${unit[@]}" "$example"; do
         for standard in c++17 c++20 c++23; do
             for compiler in g++ clang; do
                 # Only the header itself in every combination: the rest costs time and tells nothing new.
@@ -73,13 +75,15 @@ under() {
 
 test_all() {
     local status=0
-    check || status=1
     need_library
+    tests/abi/abidiff.sh || status=1
     compile unit "${unit[@]}"
     compile conformance tests/cpp/conformance.cpp
+    compile trials tests/cpp/trials.cpp
     compile runtime "$example"
     "$out/unit" || status=1
     "$out/conformance" || status=1
+    "$out/trials" || status=1
     if "$out/runtime" >"$out/runtime.log" 2>&1; then
         echo "cpp-example: 1 passed, 0 failed"
     else
@@ -87,7 +91,7 @@ test_all() {
         echo "cpp-example: 0 passed, 1 failed"
         status=1
     fi
-    local memcheck=(valgrind --quiet --error-exitcode=9 --leak-check=full --show-leak-kinds=definite,possible --errors-for-leak-kinds=definite)
+    local memcheck=(valgrind --quiet --fair-sched=yes --error-exitcode=9 --leak-check=full --show-leak-kinds=definite,possible --errors-for-leak-kinds=definite)
     under memcheck "${memcheck[@]}" "$out/unit" || status=1
     under memcheck "${memcheck[@]}" "$out/conformance" || status=1
     extra=(-fsanitize=address,undefined -fno-sanitize-recover=all)
@@ -98,6 +102,7 @@ test_all() {
     return "$status"
 }
 
+trap 'echo "cpp ${1:-test}: $SECONDS s"' EXIT
 case "${1:-test}" in
     check) check ;;
     test) test_all ;;
