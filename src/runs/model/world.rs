@@ -60,9 +60,9 @@ impl Budget {
     ];
 
     pub(super) const LARGE: [Budget; 3] = [
-        Budget { lost: 2, lease_ends: 2, deadline: true, ..Budget::BASE },
-        Budget { deadline: true, appends: 1, admissions: 1, releases: 1, ..Budget::BASE },
-        Budget { lost: 1, lease_ends: 3, releases: 1, suspends: 2, mutations: 2, claims: 3, ..Budget::BASE },
+        Budget { mutations: 1, ..Budget::BASE },
+        Budget { claims: 1, deaths: 0, ..Budget::BASE },
+        Budget { deadline: true, mutations: 1, appends: 1, admissions: 1, claims: 1, deaths: 0, lease_ends: 0, ..Budget::BASE },
     ];
 }
 
