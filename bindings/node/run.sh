@@ -5,7 +5,8 @@ cd "$(dirname "$0")"
 root=$(cd ../.. && pwd)
 platform=agenthost-linux-x64-gnu
 
-# stage NAME COMMAND... - runs it and shows its seconds.
+# stage NAME COMMAND... - runs it and shows its seconds. Inside, a failing command does not end the script by itself
+# (it runs in a condition), so the functions below say where they give up.
 stage() {
     local name=$1 started=$SECONDS status=0
     shift
@@ -17,7 +18,7 @@ stage() {
 # What checks and tests need from npm, by the lock file.
 tools() {
     if ! cmp -s package-lock.json node_modules/.installed-lock; then
-        npm ci --no-audit --no-fund --loglevel=error
+        npm ci --no-audit --no-fund --loglevel=error || return
         cp package-lock.json node_modules/.installed-lock
     fi
     ln -sfn ../package node_modules/agenthost
@@ -25,10 +26,9 @@ tools() {
 
 # The native library, where the loader looks for it. Cargo says where it has put it.
 library() {
-    (cd "$root" && cargo build --quiet --release -p agenthost-node)
+    (cd "$root" && cargo build --quiet --release -p agenthost-node) || return
     local built=${CARGO_TARGET_DIR:-$root/target}/release/libagenthost_node.so home=node_modules/$platform
-    mkdir -p "$home"
-    cp platform/package.json "$home/package.json"
+    mkdir -p "$home" && cp platform/package.json "$home/package.json" || return
     # A new file: a process that has loaded the old one keeps it.
     cmp -s "$built" "$home/agenthost.node" || { rm -f "$home/agenthost.node" && cp "$built" "$home/agenthost.node"; }
 }
