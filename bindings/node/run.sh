@@ -34,13 +34,12 @@ library() {
 }
 
 prepare() {
-    stage "npm packages" tools
-    stage "library" library
+    stage "npm packages" tools && stage "library" library
 }
 
 tests() {
     local status=0
-    prepare
+    prepare || return
     stage "tests" node --test --test-reporter=./tests/reporter.mjs tests/*.test.mjs || status=1
     stage "conformance" node tests/conformance/main.mjs || status=1
     stage "packed tarballs" tests/packed/run.sh || status=1
