@@ -102,8 +102,9 @@ test_all() {
     return "$status"
 }
 
-trap 'echo "cpp ${1:-test}: $SECONDS s"' EXIT
-case "${1:-test}" in
+verb=${1:-test}
+trap 'echo "cpp $verb: $SECONDS s"' EXIT
+case "$verb" in
     check) check ;;
     test) test_all ;;
     conformance)
