@@ -23,11 +23,11 @@ const MANY_ACKNOWLEDGED: usize = 60_000;
 pub(crate) fn trials() -> Vec<Trial> {
     vec![
         trial("nothing_acknowledged_is_lost_and_nothing_is_half_there_in_fifty_kills", || {
-            let total = campaign(50, true, &mut Dice(1)).unwrap_or_else(|damage| panic!("{damage}"));
+            let total = campaign(50, true, Scratch::new, &mut Dice(1)).unwrap_or_else(|damage| panic!("{damage}"));
             assert!(total.acknowledged > 500 && total.foreign > 20, "{total:?}: the test proves little");
         }),
         trial("without_the_override_the_same_kills_do_damage", || {
-            let result = campaign(200, false, &mut Dice(2));
+            let result = campaign(200, false, Scratch::new, &mut Dice(2));
             assert!(result.is_err(), "{result:?}: the test proves nothing");
         }),
     ]
@@ -37,7 +37,7 @@ pub(crate) fn trials() -> Vec<Trial> {
 pub(crate) fn torture(kills: usize) {
     let seed = u64::from(std::process::id());
     let begun = Instant::now();
-    match campaign(kills, true, &mut Dice(seed)) {
+    match campaign(kills, true, Scratch::on_disk, &mut Dice(seed)) {
         Ok(total) => println!(
             "torture: {kills} kills in {:.0?}: {} acknowledged commits and {} of a foreign SQLite, none lost, none half, {} files whole",
             begun.elapsed(),
@@ -50,7 +50,7 @@ pub(crate) fn torture(kills: usize) {
             std::process::exit(1);
         }
     }
-    match campaign(kills.max(200), false, &mut Dice(seed)) {
+    match campaign(kills.max(200), false, Scratch::on_disk, &mut Dice(seed)) {
         Ok(total) => {
             eprintln!("torture: no damage without the lock override, so the kills prove nothing: {total:?}");
             std::process::exit(1);
@@ -69,11 +69,11 @@ struct Total {
 }
 
 /// Kills so many processes; tells the first damage.
-fn campaign(kills: usize, with_override: bool, dice: &mut Dice) -> Result<Total, String> {
+fn campaign(kills: usize, with_override: bool, place: fn() -> Scratch, dice: &mut Dice) -> Result<Total, String> {
     let mut total = Total::default();
     let mut killed = 0;
     while killed < kills {
-        let scratch = Scratch::new();
+        let scratch = place();
         let mut era =
             Era { path: scratch.path("runs.db"), with_override, running: Vec::new(), started: 0, told: Told::default() };
         let end = (killed + KILLS_OF_ONE_FILE).min(kills);

@@ -50,11 +50,20 @@ pub(crate) fn command(role: &str, arguments: &[&str]) -> Command {
 pub(crate) struct Scratch(PathBuf);
 
 impl Scratch {
+    /// In memory where there is enough: killed processes lose nothing there either, and the disk's other users do not matter.
     pub(crate) fn new() -> Scratch {
+        let memory = Path::new("/dev/shm");
+        match rustix::fs::statvfs(memory) {
+            Ok(status) if status.f_bavail.saturating_mul(status.f_frsize) > 2 << 30 => Scratch::below(memory),
+            _ => Scratch::on_disk(),
+        }
+    }
+
+    pub(crate) fn on_disk() -> Scratch {
         Scratch::below(&std::env::temp_dir())
     }
 
-    pub(crate) fn below(parent: &Path) -> Scratch {
+    fn below(parent: &Path) -> Scratch {
         let path = parent.join(format!("agenthost-{}", uuid::Uuid::now_v7().simple()));
         std::fs::create_dir(&path).expect("a directory of its own");
         Scratch(path)
