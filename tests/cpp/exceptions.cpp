@@ -12,7 +12,7 @@ using agenthost::host_error;
 
 namespace {
 
-std::string thrown_by(service::get_function get, log& log, bool log_exceptions = true) {
+std::string thrown_by(service::get_function get, memory_log& log, bool log_exceptions = true) {
     agenthost::host_options options;
     options.log = log.function();
     options.log_exceptions = log_exceptions;
@@ -25,7 +25,7 @@ struct no_std_exception {};
 
 TEST(a_host_error_answers_with_its_code_thrown_or_returned) {
     for (const bool thrown : {true, false}) {
-        log log;
+        memory_log log;
         const std::string response = thrown_by(
             [&](const call&, const agenthost::get_run_request&) -> answer<agenthost::run_view> {
                 host_error error(error_code::conflict, "not now");
@@ -43,7 +43,7 @@ TEST(a_host_error_answers_with_its_code_thrown_or_returned) {
 }
 
 TEST(an_exception_is_internal_outside_and_its_cause_in_the_log) {
-    log log;
+    memory_log log;
     const std::string response =
         thrown_by([](const call&, const agenthost::get_run_request&) -> answer<agenthost::run_view> {
             throw std::runtime_error("the database said no");
@@ -54,7 +54,7 @@ TEST(an_exception_is_internal_outside_and_its_cause_in_the_log) {
 }
 
 TEST(the_cause_can_be_kept_out_of_the_log) {
-    log log;
+    memory_log log;
     const std::string response =
         thrown_by([](const call&, const agenthost::get_run_request&) -> answer<agenthost::run_view> {
             throw std::runtime_error("the database said no");
@@ -74,7 +74,7 @@ TEST(every_kind_of_exception_is_caught) {
         {"no std::exception", [] { throw "text"; }},
     };
     for (const auto& [told, raise] : kinds) {
-        log log;
+        memory_log log;
         const auto raise_it = raise;
         const std::string response =
             thrown_by([raise_it](const call&, const agenthost::get_run_request& request) -> answer<agenthost::run_view> {
@@ -95,7 +95,7 @@ TEST(every_function_of_a_service_is_guarded) {
         answer<agenthost::run_submission> resume_run(const call&, const agenthost::resume_run_request&) override { throw 5; }
         answer<agenthost::event_page> list_events(const call&, const agenthost::list_events_request&) override { throw 6; }
     };
-    log log;
+    memory_log log;
     agenthost::host_options options;
     options.log = log.function();
     const agenthost::host host(std::make_unique<throwing>(), options);
@@ -117,7 +117,7 @@ TEST(every_function_of_a_service_is_guarded) {
 }
 
 TEST(an_exception_after_deferring_is_internal_when_the_reply_goes_with_it) {
-    log log;
+    memory_log log;
     const std::string response =
         thrown_by([](const call& call, const agenthost::get_run_request& request) -> answer<agenthost::run_view> {
             const auto reply = call.defer(request);
@@ -128,7 +128,7 @@ TEST(an_exception_after_deferring_is_internal_when_the_reply_goes_with_it) {
 }
 
 TEST(an_exception_after_deferring_changes_nothing_when_somebody_else_has_the_reply) {
-    log log;
+    memory_log log;
     agenthost::host_options options;
     options.log = log.function();
     agenthost::reply<agenthost::run_view> kept;
@@ -144,7 +144,7 @@ TEST(an_exception_after_deferring_changes_nothing_when_somebody_else_has_the_rep
 }
 
 TEST(an_answer_beside_a_deferred_reply_is_lost_and_told) {
-    log log;
+    memory_log log;
     agenthost::host_options options;
     options.log = log.function();
     agenthost::reply<agenthost::run_view> kept;
@@ -160,7 +160,7 @@ TEST(an_answer_beside_a_deferred_reply_is_lost_and_told) {
 }
 
 TEST(saying_deferred_without_deferring_is_internal) {
-    log log;
+    memory_log log;
     CHECK(code(thrown_by([](const call&, const agenthost::get_run_request&) -> answer<agenthost::run_view> {
               return agenthost::deferred;
           }, log)) == "internal");
@@ -168,12 +168,12 @@ TEST(saying_deferred_without_deferring_is_internal) {
 }
 
 TEST(an_answer_that_breaks_a_rule_is_internal_and_the_rule_is_told) {
-    log log;
+    memory_log log;
     const std::string response =
         thrown_by([](const call&, const agenthost::get_run_request&) -> answer<agenthost::run_view> { return run("another"); }, log);
     CHECK(code(response) == "internal");
     CHECK(log.tells("path=runId"));
-    fixture::log other;
+    memory_log other;
     CHECK(code(thrown_by([](const call&, const agenthost::get_run_request&) -> answer<agenthost::run_view> {
               return agenthost::json_result{"{\"runId\":"};
           }, other)) == "internal");
@@ -182,7 +182,7 @@ TEST(an_answer_that_breaks_a_rule_is_internal_and_the_rule_is_told) {
 
 TEST(an_error_of_no_code_and_one_that_is_no_text_are_internal) {
     for (const auto& error : {host_error(static_cast<error_code>(99), "x"), host_error(error_code::conflict, "\xff")}) {
-        log log;
+        memory_log log;
         CHECK(code(thrown_by([&](const call&, const agenthost::get_run_request&) -> answer<agenthost::run_view> { throw error; }, log)) == "internal");
         CHECK(log.tells("breaks a rule"));
     }
@@ -197,7 +197,7 @@ TEST(a_log_function_that_throws_harms_nobody) {
 }
 
 TEST(a_callback_that_throws_is_told_and_harms_nobody) {
-    log log;
+    memory_log log;
     agenthost::host_options options;
     options.log = log.function();
     const agenthost::host host = fixture::host({}, options);

@@ -64,7 +64,7 @@ private:
 };
 
 /// Remembers what was logged, as `level message name=value ...`.
-class log {
+class memory_log {
 public:
     agenthost::log_function function() {
         return [this](agenthost::log_level level, std::string_view message, agenthost::metadata_view fields) {
