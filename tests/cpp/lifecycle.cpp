@@ -55,7 +55,7 @@ TEST(a_service_ends_when_its_host_cannot_be_made) {
     std::atomic<int> ended{0};
     agenthost::host_options options;
     options.sensitive_names = {"\xe6\x97\xa5"};
-    fixture::log log;
+    fixture::memory_log log;
     options.log = log.function();
     CHECK_MISUSE(invalid_argument, agenthost::host(std::make_unique<watched>(ended), options));
     CHECK(ended == 1);
