@@ -121,9 +121,11 @@ pub(super) fn migrate(connection: &mut Connection, migrations: &[&str]) -> Resul
 
 /// Refuses a database that is not ours or newer than this library.
 pub(super) fn recognise(connection: &Connection, migrations: &[&str]) -> Result<(), StoreError> {
-    let application: i32 = pragma(connection, "application_id")?;
-    let version = version(connection)?;
-    let objects: i64 = connection.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0)).map_err(failed)?;
+    // One look at all three: another process may be making the tables right now.
+    let look = connection.unchecked_transaction().map_err(failed)?;
+    let application: i32 = pragma(&look, "application_id")?;
+    let version = version(&look)?;
+    let objects: i64 = look.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0)).map_err(failed)?;
     if application != APPLICATION_ID && (application != 0 || version != 0 || objects != 0) {
         return Err(StoreError::Unsupported(
             "the file is a SQLite database of another application: give agenthost a file of its own".to_owned(),
