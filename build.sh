@@ -79,7 +79,7 @@ conformance() {
 demo() {
     library
     tests/c/run.sh demo "$@"
-    cargo run --quiet --release -p agenthost --example durable
+    cargo run --quiet -p agenthost --features schema --example durable
     bindings/cpp/run.sh demo
     bindings/python/run.sh demo
     bindings/node/run.sh demo
