@@ -81,7 +81,8 @@ memcheck() {
         echo "valgrind is not on this machine: nothing was run under memcheck"
         return
     fi
-    local checked=(valgrind --quiet --error-exitcode=99 --leak-check=full --child-silent-after-fork=yes)
+    # Fair: without it threads that dispatch without a pause starve the one that closes the host.
+    local checked=(valgrind --quiet --fair-sched=yes --error-exitcode=99 --leak-check=full --child-silent-after-fork=yes)
     both memcheck "${checked[@]}"
 }
 
