@@ -10,7 +10,8 @@ use std::time::Instant;
 
 use super::frames;
 
-const SHARDS: usize = 16;
+/// How many counters share the threads among them.
+pub(crate) const SHARDS: usize = 16;
 
 /// A counter on cache lines of its own.
 #[derive(Default)]
@@ -216,7 +217,7 @@ impl Drop for Running<'_> {
 
 /// Threads take the counters in turn, and keep theirs.
 #[inline]
-fn shard_of_thread() -> usize {
+pub(crate) fn shard_of_thread() -> usize {
     use std::cell::Cell;
     static NEXT: AtomicUsize = AtomicUsize::new(0);
     thread_local!(static SHARD: Cell<usize> = const { Cell::new(usize::MAX) });

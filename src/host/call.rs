@@ -69,7 +69,7 @@ impl CallShared {
     /// Like [`CallShared::answer`], for who has claimed the call and waits for the response himself.
     pub(super) fn settle(&self, completed: Completed, callback: &Callback<'_>) -> Option<Vec<u8>> {
         if let Some(violation) = &completed.broken {
-            self.log_broken(violation);
+            self.core.log_broken(violation);
         }
         self.cell().answer = Some(Answer::Response(completed.response));
         if self.state.stored() { self.deliver(callback) } else { None }
@@ -78,7 +78,7 @@ impl CallShared {
     /// Stores the answer of whoever has claimed the call, and delivers it when the slot has returned.
     pub(super) fn answer(&self, completed: Completed, callback: &Callback<'_>) {
         if let Some(violation) = &completed.broken {
-            self.log_broken(violation);
+            self.core.log_broken(violation);
         }
         self.store(Answer::Response(completed.response), callback);
     }
@@ -109,7 +109,7 @@ impl CallShared {
         match self.state.slot_returned() {
             SlotReturn::Deliver => self.deliver(callback),
             SlotReturn::Unanswered => {
-                self.core.log(LogLevel::Error, "the service returned without an answer", &[]);
+                self.core.log_unanswered();
                 let expected = expected.or_else(|| self.kept());
                 let response = expected.map_or_else(|| Unanswered::Dropped.undecoded(), |expected| expected.internal(false));
                 self.cell().answer = Some(Answer::Response(response));
@@ -175,11 +175,6 @@ impl CallShared {
     pub(super) fn forget_hook(&self) {
         let hook = self.cell().on_abandoned.take();
         drop(hook);
-    }
-
-    fn log_broken(&self, violation: &crate::protocol::Violation) {
-        let fields = [("path", violation.path()), ("expected", violation.expected())];
-        self.core.log(LogLevel::Error, "the service's answer breaks a rule of the contract", &fields);
     }
 
     fn store(&self, answer: Answer, callback: &Callback<'_>) {

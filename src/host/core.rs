@@ -12,6 +12,7 @@ use super::log::{Log, LogHook, LogLevel};
 use super::open::NoService;
 use super::{DeferringService, fork};
 use crate::dispatch::{Dispatcher, Unanswered};
+use crate::protocol::Violation;
 
 /// The shared part of a host.
 pub(super) struct Core {
@@ -97,6 +98,19 @@ impl Core {
     /// Gives a record to the host's log hook.
     pub(super) fn log(&self, level: LogLevel, message: &str, fields: &[(&str, &str)]) {
         self.log.write(level, message, fields);
+    }
+
+    /// Tells which rule an answer breaks.
+    #[cold]
+    pub(super) fn log_broken(&self, violation: &Violation) {
+        let fields = [("path", violation.path()), ("expected", violation.expected())];
+        self.log(LogLevel::Error, "the service's answer breaks a rule of the contract", &fields);
+    }
+
+    /// Tells that a slot has neither answered nor deferred.
+    #[cold]
+    pub(super) fn log_unanswered(&self) {
+        self.log(LogLevel::Error, "the service returned without an answer", &[]);
     }
 
     pub(super) fn service(&self, _running: &Callback<'_>) -> &dyn DeferringService {

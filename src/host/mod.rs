@@ -42,6 +42,8 @@ mod sync {
     pub(super) use std::sync::atomic::{AtomicU32, Ordering};
 }
 
+#[cfg(feature = "capi")]
+pub(crate) use activity::{SHARDS, shard_of_thread};
 pub use call::AbandonedHook;
 pub use log::{LogHook, LogLevel};
 pub use open::{OpenCall, Opened, Serving};
@@ -54,6 +56,7 @@ use std::time::{Duration, Instant};
 
 use self::call::CallShared;
 use self::core::{Callback, Core};
+use self::reply::Left;
 use crate::dispatch::{Decoded, DecodedCall, Dispatcher, Unanswered};
 use crate::service::{Call, HostService, Request};
 
@@ -169,12 +172,15 @@ impl Host {
             Decoded::Call(decoded) => decoded,
         };
         let timeout = options.timeout.or(self.handle.default_timeout);
-        // The call keeps the core: a callback may let go of the last handle, `self` included.
-        let call = CallShared::new(self.handle.core.clone(), None);
-        let Some(callback) = call.core.enter() else { return Ok(decoded.expected.unanswered(Unanswered::Closed)) };
-        let response = run_slot(&call, decoded, &callback);
+        // A callback may let go of the last handle, `self` included.
+        let core = self.handle.core.clone();
+        let Some(callback) = core.enter() else { return Ok(decoded.expected.unanswered(Unanswered::Closed)) };
+        let served = run_slot(&core, None, decoded, &callback);
         drop(callback);
-        Ok(response.unwrap_or_else(|| call.wait(timeout)))
+        Ok(match served {
+            Served::Response(response) => response,
+            Served::Later(call) => call.wait(timeout),
+        })
     }
 
     /// Dispatches a message without waiting. `done` gets the response, exactly once: on this thread, perhaps before this
@@ -209,7 +215,7 @@ impl Host {
         // Another thread may cancel while the slot runs, and then has to echo the request.
         call.keep(decoded.expected.clone().into_owned());
         started(Pending { call: Some(call.clone()) });
-        run_slot(&call, decoded, &callback);
+        run_slot(&core, Some(call), decoded, &callback);
         Ok(())
     }
 
@@ -278,16 +284,33 @@ fn done_at_once(core: &Core, response: Vec<u8>, started: impl FnOnce(Pending), d
     drop(callback);
 }
 
-/// Runs the slot of a call on this thread. The response of a synchronous call, when it is there.
-fn run_slot(call: &Arc<CallShared>, decoded: DecodedCall<'_>, callback: &Callback<'_>) -> Option<Vec<u8>> {
+/// What is there when a slot has returned.
+enum Served {
+    /// The response, for the caller of a synchronous dispatch.
+    Response(Vec<u8>),
+    /// Whoever answers the call delivers it, or has done so.
+    Later(Arc<CallShared>),
+}
+
+/// Runs the slot of a call on this thread. `shared` is there when others know the call from the start.
+fn run_slot(core: &Arc<Core>, shared: Option<Arc<CallShared>>, decoded: DecodedCall<'_>, callback: &Callback<'_>) -> Served {
     let DecodedCall { call: about, request, expected } = decoded;
-    let core = &call.core;
-    let mut reply = Reply::in_slot(call, expected.operation(), Some(expected));
+    let mut reply = Reply::in_slot(core, shared, expected);
     let served = std::panic::AssertUnwindSafe(|| core.service(callback).serve(&about, request, &mut reply));
     if let Err(panic) = std::panic::catch_unwind(served) {
         core.log(LogLevel::Error, "the service panicked", &[("panic", panic_message(&*panic))]);
     }
-    call.slot_returned(reply.into_expected(), callback)
+    match reply.into_left() {
+        Left::Alone(Some(response), _) => Served::Response(response),
+        Left::Alone(None, expected) => {
+            core.log_unanswered();
+            Served::Response(expected.map_or_else(|| Unanswered::Dropped.undecoded(), |expected| expected.internal(false)))
+        }
+        Left::Shared(call, expected) => match call.slot_returned(expected, callback) {
+            Some(response) => Served::Response(response),
+            None => Served::Later(call),
+        },
+    }
 }
 
 fn panic_message(panic: &(dyn std::any::Any + Send)) -> &str {

@@ -4,6 +4,7 @@ use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 
 use super::call::{AbandonedHook, CallShared};
+use super::core::Core;
 use super::state::CallState;
 use crate::dispatch::{Completed, Dispatcher, Expected, PageBuilder, answers};
 use crate::protocol::{HostError, Operation, Violation};
@@ -33,10 +34,22 @@ pub struct Reply<'a> {
     page: Option<PageBuilder<'a>>,
 }
 
-/// How a reply holds its call, and with that, whether it is the slot's or was deferred.
+/// How a reply holds its call, and with that, who else may answer it.
 enum Held<'a> {
-    InSlot(&'a Arc<CallShared>),
+    /// The slot's reply to a synchronous call that was not deferred: nobody else knows the call, so nothing is shared.
+    Alone(&'a Arc<Core>, Option<Vec<u8>>),
+    /// The slot's reply to a call that others know.
+    InSlot(Arc<CallShared>),
+    /// A deferred reply.
     Deferred(Arc<CallShared>),
+}
+
+/// What is left of a slot's reply when the slot has returned.
+pub(super) enum Left<'a> {
+    /// The response, when the slot has given one; nobody else can any more.
+    Alone(Option<Vec<u8>>, Option<Expected<'a>>),
+    /// Others know the call.
+    Shared(Arc<CallShared>, Option<Expected<'a>>),
 }
 
 /// A reply that was taken out of its slot. Any thread may answer through it, one at a time.
@@ -49,13 +62,18 @@ pub struct DeferredReply {
 }
 
 impl<'a> Reply<'a> {
-    pub(super) fn in_slot(call: &'a Arc<CallShared>, operation: Operation, expected: Option<Expected<'a>>) -> Reply<'a> {
-        Reply { call: Held::InSlot(call), operation, expected, page: None }
+    /// The reply of a slot; `call` is there when others know the call from the start.
+    pub(super) fn in_slot(core: &'a Arc<Core>, call: Option<Arc<CallShared>>, expected: Expected<'a>) -> Reply<'a> {
+        let call = call.map_or(Held::Alone(core, None), Held::InSlot);
+        Reply { call, operation: expected.operation(), expected: Some(expected), page: None }
     }
 
-    /// What is left of what the answer had to fit, when the slot has returned.
-    pub(super) fn into_expected(self) -> Option<Expected<'a>> {
-        self.expected
+    /// What is left when the slot has returned.
+    pub(super) fn into_left(self) -> Left<'a> {
+        match self.call {
+            Held::Alone(_, response) => Left::Alone(response, self.expected),
+            Held::InSlot(call) | Held::Deferred(call) => Left::Shared(call, self.expected),
+        }
     }
 
     /// The operation that is to be answered.
@@ -65,12 +83,12 @@ impl<'a> Reply<'a> {
 
     /// Whether nobody waits for the answer any more: cancelled, timed out, host closed.
     pub fn is_abandoned(&self) -> bool {
-        self.call.state.is_abandoned()
+        self.call.shared().is_some_and(|call| call.state.is_abandoned())
     }
 
     /// Whether this process is a fork of the one that made the host: a reply can only be forgotten here.
     pub fn is_forked(&self) -> bool {
-        self.call.core.is_forked()
+        self.call.core().is_forked()
     }
 
     /// Answers with a result.
@@ -122,11 +140,11 @@ impl<'a> Reply<'a> {
         let mut page = match self.page.take() {
             Some(page) => page,
             None => {
-                let expected = self.expected.clone().or_else(|| self.call.kept()).ok_or(AnswerError::AlreadyDone)?;
+                let expected = self.expected.clone().or_else(|| self.call.shared()?.kept()).ok_or(AnswerError::AlreadyDone)?;
                 PageBuilder::new(expected, event.size_hint())
             }
         };
-        match page.event(&self.call.core.dispatcher, event) {
+        match page.event(&self.call.core().dispatcher, event) {
             Ok(()) => {
                 self.page = Some(page);
                 Ok(())
@@ -154,31 +172,51 @@ impl<'a> Reply<'a> {
     /// # Errors
     /// [`AnswerError::AlreadyDone`]: the call was answered or deferred before.
     pub fn defer(&mut self) -> Result<DeferredReply, AnswerError> {
-        let Held::InSlot(call) = self.call else { return Err(AnswerError::AlreadyDone) };
         if !self.is_open() {
             return Err(AnswerError::AlreadyDone);
         }
+        let call = match &self.call {
+            Held::Alone(core, _) => CallShared::new((*core).clone(), None),
+            Held::InSlot(call) => call.clone(),
+            Held::Deferred(_) => return Err(AnswerError::AlreadyDone),
+        };
         if let Some(expected) = self.expected.take() {
             call.keep(expected.into_owned());
         }
         call.register();
         self.page = None;
+        self.call = Held::InSlot(call.clone());
         if !call.state.defer() {
             return Err(AnswerError::AlreadyDone);
         }
-        Ok(DeferredReply::of(call.clone(), self.operation))
+        Ok(DeferredReply::of(call, self.operation))
     }
 
     fn is_open(&self) -> bool {
         match &self.call {
+            Held::Alone(_, response) => response.is_none(),
             Held::InSlot(call) => call.state.is_open_in_slot(),
             Held::Deferred(call) => call.state.is_open(),
         }
     }
 
     fn finish(&mut self, complete: impl FnOnce(Expected<'_>, &Dispatcher) -> Completed) -> Result<(), AnswerError> {
-        let (call, claim): (_, fn(&CallState) -> bool) = match &self.call {
-            Held::InSlot(call) => (Arc::clone(call), CallState::claim_in_slot),
+        let (call, claim): (_, fn(&CallState) -> bool) = match &mut self.call {
+            Held::Alone(core, response) => {
+                let core = *core;
+                let expected = self.expected.take().filter(|_| response.is_none()).ok_or(AnswerError::AlreadyDone)?;
+                self.page = None;
+                let completed = complete(expected, &core.dispatcher);
+                *response = Some(completed.response);
+                return match completed.broken {
+                    Some(violation) => {
+                        core.log_broken(&violation);
+                        Err(AnswerError::BadAnswer(violation))
+                    }
+                    None => Ok(()),
+                };
+            }
+            Held::InSlot(call) => (call.clone(), CallState::claim_in_slot),
             // A clone: the callback that gets the answer may let go of this reply.
             Held::Deferred(call) => (call.clone(), CallState::claim_deferred),
         };
@@ -251,20 +289,27 @@ impl Drop for DeferredReply {
             std::mem::forget(self.hook.take());
             return;
         }
+        let Some(call) = self.reply.call.shared() else { return };
         if self.hook.is_some() {
-            self.reply.call.forget_hook();
+            call.forget_hook();
         }
-        self.reply.call.let_go();
+        call.let_go();
     }
 }
 
-impl Deref for Held<'_> {
-    type Target = CallShared;
-
-    fn deref(&self) -> &CallShared {
+impl Held<'_> {
+    fn core(&self) -> &Arc<Core> {
         match self {
-            Held::InSlot(call) => call,
-            Held::Deferred(call) => call,
+            Held::Alone(core, _) => core,
+            Held::InSlot(call) | Held::Deferred(call) => &call.core,
+        }
+    }
+
+    /// The call, when others know it.
+    fn shared(&self) -> Option<&Arc<CallShared>> {
+        match self {
+            Held::Alone(..) => None,
+            Held::InSlot(call) | Held::Deferred(call) => Some(call),
         }
     }
 }

@@ -454,10 +454,8 @@ impl<'a> Reader<'a> {
 
     #[inline]
     fn skip_digits(&mut self) {
-        let bytes = self.text.as_bytes();
-        while bytes.get(self.position).is_some_and(u8::is_ascii_digit) {
-            self.position += 1;
-        }
+        let digits = self.text.as_bytes()[self.position..].iter();
+        self.position += digits.take_while(|byte| byte.is_ascii_digit()).count();
     }
 
     fn some_digits(&mut self) -> Parsed<()> {

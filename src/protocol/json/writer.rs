@@ -57,8 +57,8 @@ impl Writer {
         }
     }
 
-    /// The name of a member; its value comes next. `name` needs no escape.
-    #[inline]
+    /// The name of a member; its value comes next. `name` needs no escape. Inlined, so that its length is known.
+    #[inline(always)]
     pub(crate) fn name(&mut self, name: &'static str) {
         self.separate();
         self.text.push(b'"');
@@ -69,6 +69,12 @@ impl Writer {
     /// A string (RFC 8259, section 7): only what has to be escaped is.
     pub(crate) fn string(&mut self, value: &str) {
         let mut rest = value.as_bytes();
+        if rest.is_empty() {
+            // Most members of a view that are not known.
+            self.text.extend_from_slice(b"\"\"");
+            return;
+        }
+        self.text.reserve(rest.len() + 2);
         self.text.push(b'"');
         loop {
             let plain = plain_length(rest);
