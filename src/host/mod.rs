@@ -327,10 +327,18 @@ impl Pending {
     /// # Errors
     /// [`HostMisuse::Forked`].
     pub fn cancel(&self) -> Result<bool, HostMisuse> {
+        self.give_up(Unanswered::Cancelled)
+    }
+
+    /// Like [`Pending::cancel`], for another reason: a wait that took too long.
+    ///
+    /// # Errors
+    /// [`HostMisuse::Forked`].
+    pub fn give_up(&self, why: Unanswered) -> Result<bool, HostMisuse> {
         match &self.call {
             Some(call) if call.core.is_forked() => Err(HostMisuse::Forked),
             // Cloned: `done` may let go of this handle.
-            Some(call) => Ok(call.clone().abandon(Unanswered::Cancelled)),
+            Some(call) => Ok(call.clone().abandon(why)),
             None => Ok(false),
         }
     }

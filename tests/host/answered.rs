@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use agenthost::dispatch::Unanswered;
 use agenthost::host::{AnswerError, DispatchOptions, HostMisuse, HostOptions};
 use agenthost::protocol::{ErrorCode, HostError};
 use agenthost::service::{Answer, EventPage};
@@ -150,6 +151,9 @@ fn cancel_decides_or_comes_too_late() {
     stage.take().answer(&well()).unwrap();
     assert_eq!(pending.cancel(), Ok(false));
     assert_eq!(arrived(&response), "ok");
+    let (response, pending) = dispatch(&host);
+    assert_eq!(pending.give_up(Unanswered::Timeout), Ok(true));
+    assert_eq!(arrived(&response), "unavailable/timeout");
 }
 
 #[test]
