@@ -48,6 +48,15 @@ impl CallShared {
         Arc::new(CallShared { core, state: CallState::new(), cell: Mutex::new(cell), delivered: Condvar::new() })
     }
 
+    /// A call that is deferred from the start and whose slot has returned: nobody waits for it yet, and closing finds it.
+    pub(super) fn opened(core: &Arc<Core>, expected: Expected<'static>) -> Arc<CallShared> {
+        core.register_new(|key| {
+            let cell = Cell { expected: Some(expected), registered: Some(key), ..Cell::default() };
+            let state = CallState::deferred_and_returned();
+            Arc::new(CallShared { core: core.clone(), state, cell: Mutex::new(cell), delivered: Condvar::new() })
+        })
+    }
+
     /// Keeps what the answer has to fit: somebody else than the slot may answer.
     pub(super) fn keep(&self, expected: Expected<'static>) {
         self.cell().expected = Some(expected);
@@ -61,9 +70,14 @@ impl CallShared {
         }
     }
 
-    /// What was kept. A copy: the library may need it too.
+    /// A copy of what was kept: nobody has claimed the call yet, so the library may need it too.
     pub(super) fn kept(&self) -> Option<Expected<'static>> {
         self.cell().expected.clone()
+    }
+
+    /// What was kept, for who has claimed the call: nobody else needs it any more.
+    pub(super) fn take_kept(&self) -> Option<Expected<'static>> {
+        self.cell().expected.take()
     }
 
     /// Like [`CallShared::answer`], for who has claimed the call and waits for the response himself.
@@ -110,17 +124,22 @@ impl CallShared {
             SlotReturn::Deliver => self.deliver(callback),
             SlotReturn::Unanswered => {
                 self.core.log_unanswered();
-                let expected = expected.or_else(|| self.kept());
+                let expected = expected.or_else(|| self.take_kept());
                 let response = expected.map_or_else(|| Unanswered::Dropped.undecoded(), |expected| expected.internal(false));
                 self.cell().answer = Some(Answer::Response(response));
                 self.deliver(callback)
             }
             SlotReturn::Waiting => {
-                if self.core.activity.is_abandoning() {
-                    self.abandon(Unanswered::Closed);
-                }
+                self.abandon_if_closing();
                 None
             }
+        }
+    }
+
+    /// Answers a call that closing may not have found, as it was deferred only now.
+    pub(super) fn abandon_if_closing(&self) {
+        if self.core.activity.is_abandoning() {
+            self.abandon(Unanswered::Closed);
         }
     }
 

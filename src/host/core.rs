@@ -66,6 +66,15 @@ impl Core {
         self.deferred().insert(call)
     }
 
+    /// Keeps a call that is made with the key it is kept under.
+    pub(super) fn register_new(&self, make: impl FnOnce(usize) -> Arc<CallShared>) -> Arc<CallShared> {
+        let mut deferred = self.deferred();
+        let entry = deferred.vacant_entry();
+        let call = make(entry.key());
+        entry.insert(call.clone());
+        call
+    }
+
     /// The call is finished.
     pub(super) fn unregister(&self, key: usize) {
         drop(self.deferred().try_remove(key));

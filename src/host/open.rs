@@ -50,12 +50,9 @@ impl Host {
         };
         let DecodedCall { call: about, request, expected } = decoded;
         let Some(callback) = core.enter() else { return Ok(Opened::Answered(expected.unanswered(Unanswered::Closed))) };
-        let call = CallShared::new(core.clone(), None);
         let operation = expected.operation();
-        call.keep(expected.into_owned());
-        call.register();
-        call.state.defer();
-        call.slot_returned(None, &callback);
+        let call = CallShared::opened(core, expected.into_owned());
+        call.abandon_if_closing();
         drop(callback);
         Ok(Opened::Call(about, request, OpenCall { operation, call, hook: None }))
     }
@@ -150,7 +147,7 @@ impl OpenCall {
 
     fn settle(self, complete: impl FnOnce(Expected<'_>, &Dispatcher) -> Completed) -> Vec<u8> {
         let callback = self.call.core.enter_late();
-        let settled = match self.call.state.claim_deferred().then(|| self.call.kept()).flatten() {
+        let settled = match self.call.state.claim_deferred().then(|| self.call.take_kept()).flatten() {
             Some(expected) => {
                 let completed = complete(expected, &self.call.core.dispatcher);
                 self.call.settle(completed, &callback)

@@ -228,7 +228,7 @@ impl<'a> Reply<'a> {
         self.page = None;
         let expected = match self.expected.take() {
             Some(expected) => expected,
-            None => call.kept().ok_or(AnswerError::AlreadyDone)?,
+            None => call.take_kept().ok_or(AnswerError::AlreadyDone)?,
         };
         let completed = complete(expected, &call.core.dispatcher);
         let outcome = match &completed.broken {

@@ -41,12 +41,21 @@ struct Call {
 
 impl Call {
     fn new() -> Arc<Call> {
+        Call::of(CallState::new(), 1)
+    }
+
+    /// A call that has no slot: its two halves are run by somebody else's code.
+    fn opened() -> Arc<Call> {
+        Call::of(CallState::deferred_and_returned(), 0)
+    }
+
+    fn of(state: CallState, slot_runs: usize) -> Arc<Call> {
         Arc::new(Call {
-            state: CallState::new(),
+            state,
             answer: UnsafeCell::new(None),
             delivered: AtomicUsize::new(0),
             delivered_by: UnsafeCell::new(None),
-            slot_runs: AtomicUsize::new(1),
+            slot_runs: AtomicUsize::new(slot_runs),
         })
     }
 
@@ -282,5 +291,31 @@ fn whoever_sees_a_call_open_may_still_lose_it_but_never_the_other_way_round() {
         cancel.join().expect("joins");
         assert!(!call.state.is_open());
         call.outcome();
+    });
+}
+
+#[test]
+fn an_opened_call_is_completed_while_it_is_cancelled_and_the_host_closes() {
+    loom::model(|| {
+        let call = Call::opened();
+        let close = spawn(&call, |call| call.abandon(By::Close));
+        let cancel = spawn(&call, |call| call.abandon(By::Cancel));
+        let answered = call.answer_deferred();
+        let (closed, cancelled) = (close.join().unwrap(), cancel.join().unwrap());
+        assert_eq!(u32::from(answered) + u32::from(closed) + u32::from(cancelled), 1, "one of them decides");
+        let by = call.outcome();
+        assert_eq!((by == By::Reply, by == By::Close, by == By::Cancel), (answered, closed, cancelled));
+    });
+}
+
+#[test]
+fn an_opened_call_is_dropped_while_the_host_closes() {
+    loom::model(|| {
+        let call = Call::opened();
+        let close = spawn(&call, |call| call.abandon(By::Close));
+        let dropped = call.let_go();
+        let closed = close.join().unwrap();
+        assert_eq!(dropped == LetGo::Dropped, !closed);
+        assert_eq!(call.outcome(), if closed { By::Close } else { By::Drop });
     });
 }
