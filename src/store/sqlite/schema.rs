@@ -167,6 +167,13 @@ fn pragma<T: rusqlite::types::FromSql>(connection: &Connection, name: &str) -> R
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+    use std::time::Duration;
+
+    use rusqlite::trace::{TraceEvent, TraceEventCodes};
+
+    use super::super::connection::Place;
     use super::*;
 
     fn tables(connection: &Connection) -> Vec<String> {
@@ -212,6 +219,32 @@ mod tests {
         connection.execute_batch("CREATE TABLE bookmarks (url)").unwrap();
         let error = recognise(&connection, MIGRATIONS).unwrap_err().to_string();
         assert!(error.contains("another application"), "{error}");
+    }
+
+    /// Another process may make the tables at any instant of a look: here, before each of its statements.
+    #[test]
+    fn a_file_whose_tables_are_just_being_made_is_ours() {
+        let directory = std::env::temp_dir().join(format!("agenthost-{}", uuid::Uuid::now_v7().simple()));
+        std::fs::create_dir(&directory).unwrap();
+        for instant in 1.. {
+            let place = Place::new(&directory.join(format!("{instant}.db")), None).unwrap();
+            let (mut looking, mut other) = (place.open().unwrap(), place.open().unwrap());
+            other.busy_timeout(Duration::ZERO).unwrap();
+            let statements = Arc::new(AtomicUsize::new(0));
+            let counted = Arc::clone(&statements);
+            let before_each = move |_: TraceEvent<'_>| {
+                if counted.fetch_add(1, Relaxed) + 1 == instant {
+                    // Whether it is let in is SQLite's affair.
+                    let _ = super::super::use_log(&other).and_then(|()| migrate(&mut other, MIGRATIONS));
+                }
+            };
+            looking.trace_v2(TraceEventCodes::SQLITE_TRACE_STMT, Some(before_each)).unwrap();
+            assert_eq!(recognise(&looking, MIGRATIONS), Ok(()), "made before statement {instant}");
+            if statements.load(Relaxed) < instant {
+                break;
+            }
+        }
+        std::fs::remove_dir_all(directory).unwrap();
     }
 
     #[test]
