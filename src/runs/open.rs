@@ -78,7 +78,14 @@ impl Runs {
                 return Err(OpenError::Url("expected a path behind \"sqlite:\", as in \"sqlite:runs.db\"".into()));
             }
             Some(("sqlite", path)) => open_sqlite(PathBuf::from(path))?,
-            _ => return Err(OpenError::Url(format!("expected a URL \"memory:\" or \"sqlite:path\", found {url:?}"))),
+            // Of other URLs only the scheme is shown: they may hold a password.
+            Some((scheme, _)) => {
+                return Err(OpenError::Url(format!(
+                    "expected \"memory:\" or \"sqlite:path\", found a URL \"{}:\"",
+                    scheme.escape_debug()
+                )));
+            }
+            None => return Err(OpenError::Url("expected \"memory:\" or \"sqlite:path\", found no scheme before a colon".into())),
         };
         Runs::over(store, options)
     }

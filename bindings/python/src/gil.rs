@@ -24,6 +24,11 @@ pub(crate) fn working<T: Ungil>(py: Python<'_>, size: usize, large: usize, work:
     result
 }
 
+/// Runs `wait`, which waits, without the GIL.
+pub(crate) fn waiting<T: Ungil>(py: Python<'_>, wait: impl FnOnce() -> T + Ungil) -> T {
+    working(py, LARGE, LARGE, wait)
+}
+
 /// From now on no thread gives the GIL up in here. Returns how many still work without it: call again until it is 0.
 #[pyfunction]
 pub(crate) fn exiting() -> usize {

@@ -24,12 +24,12 @@ use crate::request;
 use crate::result::{RunSubmission, RunView};
 use crate::values::{metadata, named, str_of, text, type_name, wrong_type};
 
-#[pyclass(frozen, module = "agenthost._native")]
+#[pyclass(frozen, subclass, module = "agenthost._native")]
 pub(crate) struct NativeHost {
-    host: Host,
-    log: Arc<LogQueue>,
+    pub(crate) host: Host,
+    pub(crate) log: Arc<LogQueue>,
     /// From this many bytes on the GIL is released while the core works.
-    large: usize,
+    pub(crate) large: usize,
     _live: Live,
 }
 
@@ -38,12 +38,10 @@ impl NativeHost {
     #[new]
     #[pyo3(signature = (max_message_bytes, sensitive_names, require_principal, large=LARGE))]
     fn new(max_message_bytes: usize, sensitive_names: Vec<String>, require_principal: bool, large: usize) -> PyResult<Self> {
-        let sensitive_names =
-            SensitiveNames::with(sensitive_names).map_err(|error| PyValueError::new_err(format!("sensitive_names: {error}")))?;
-        let log = Arc::new(LogQueue::default());
-        let dispatcher = Dispatcher { max_message_bytes, sensitive_names, require_principal };
-        let options = HostOptions { dispatcher, default_timeout: None, log: Some(log.hook()) };
-        Ok(NativeHost { host: Host::without_service(options), log, large, _live: Live::host() })
+        let dispatcher =
+            Dispatcher { max_message_bytes, sensitive_names: self::sensitive_names(sensitive_names)?, require_principal };
+        let (options, log) = options(dispatcher);
+        Ok(NativeHost::of(Host::without_service(options), log, large))
     }
 
     /// The response as `bytes` when the message needs no service, else `(open_call, operation, call, request)`, the operation
@@ -55,13 +53,7 @@ impl NativeHost {
         data: &Bound<'py, PyAny>,
         principal: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let principal = match principal {
-            None => None,
-            Some(principal) => {
-                let text = principal.cast::<PyString>().map_err(|_| wrong_type("principal", "a string or None", principal))?;
-                Some(str_of("principal", text)?)
-            }
-        };
+        let principal = self::principal(principal)?;
         let message = Message::of(data)?;
         let bytes = message.bytes();
         let opened = gil::working(py, bytes.len(), self.large, || self.open_owned(bytes, principal));
@@ -108,12 +100,36 @@ impl NativeHost {
 }
 
 impl NativeHost {
+    pub(crate) fn of(host: Host, log: Arc<LogQueue>, large: usize) -> Self {
+        NativeHost { host, log, large, _live: Live::host() }
+    }
+
     fn open_owned(&self, message: &[u8], principal: Option<&str>) -> Result<OwnedOpened, HostMisuse> {
         Ok(match self.host.open(message, principal.map(Cow::Borrowed))? {
             Opened::Answered(response) => OwnedOpened::Answered(response),
             Opened::Call(call, request, open) => OwnedOpened::Call(call.into_owned(), request.into_owned(), open),
         })
     }
+}
+
+/// A host's options, and the queue that its log goes to.
+pub(crate) fn options(dispatcher: Dispatcher) -> (HostOptions, Arc<LogQueue>) {
+    let log = Arc::new(LogQueue::default());
+    let hook = log.hook();
+    let log_hook = Box::new(move |level, message: &str, fields: &[(&str, &str)]| hook(level, message, fields));
+    (HostOptions { dispatcher, default_timeout: None, log: Some(log_hook) }, log)
+}
+
+/// Names that are sensitive, beside the contract's.
+pub(crate) fn sensitive_names(names: Vec<String>) -> PyResult<SensitiveNames> {
+    SensitiveNames::with(names).map_err(|error| PyValueError::new_err(format!("sensitive_names: {error}")))
+}
+
+/// Whom the transport authenticated.
+pub(crate) fn principal<'a>(principal: Option<&'a Bound<'_, PyAny>>) -> PyResult<Option<&'a str>> {
+    let Some(principal) = principal else { return Ok(None) };
+    let text = principal.cast::<PyString>().map_err(|_| wrong_type("principal", "a string or None", principal))?;
+    str_of("principal", text).map(Some)
 }
 
 /// What became of a message, without a borrow of it.
@@ -123,11 +139,19 @@ enum OwnedOpened {
     Call(CoreCall<'static>, Request<'static>, Core),
 }
 
-fn misuse(misuse: HostMisuse) -> PyErr {
+pub(crate) fn misuse(misuse: HostMisuse) -> PyErr {
     match misuse {
         HostMisuse::EmptyPrincipal => PyValueError::new_err(misuse.to_string()),
         HostMisuse::Forked => PyRuntimeError::new_err(misuse.to_string()),
     }
+}
+
+/// Why nobody waits any more.
+pub(crate) fn reason(why: &str) -> PyResult<Unanswered> {
+    [Unanswered::Timeout, Unanswered::Cancelled, Unanswered::Dropped]
+        .into_iter()
+        .find(|known| known.reason() == why)
+        .ok_or_else(|| PyValueError::new_err("why: expected timeout, cancelled or dropped"))
 }
 
 fn not_closed(error: CloseError) -> PyErr {
@@ -209,10 +233,7 @@ impl OpenCall {
     /// The response when nobody waits for the service any more; `why` is `timeout`, `cancelled` or `dropped`. `None`: another
     /// thread is writing the answer at this moment.
     fn give_up(&self, py: Python<'_>, why: &str) -> PyResult<Option<Py<PyBytes>>> {
-        let why = [Unanswered::Timeout, Unanswered::Cancelled, Unanswered::Dropped]
-            .into_iter()
-            .find(|known| known.reason() == why)
-            .ok_or_else(|| PyValueError::new_err("why: expected timeout, cancelled or dropped"))?;
+        let why = reason(why)?;
         self.answer(py, 0, |open| open.give_up(why))
     }
 

@@ -1,18 +1,22 @@
 //! The native half of the Python package `agenthost`: carries values between Python and the core. It knows no rule of the
-//! protocol and no event loop, runs no service, and never waits: see `host` for why.
+//! protocol and no event loop, and runs no service: see `host` for why.
 //!
 //! 1. `values`, `words`, `json`, `message` - from Python values to the core's and back.
 //! 2. `context`, `request`, `result`, `page` - the frozen objects of the contract.
 //! 3. `host` - the two halves of a dispatch. `gil` - when it is given up. `log` - what the core has to say meanwhile.
-//! 4. `client` - requests to bytes, responses to objects.
-//! 5. `live` - what is alive. `interpreter` - where the module may be imported.
+//! 4. `durable` - a host of durable runs. `later` - waiting for it. `bell` - how an event loop hears of it.
+//! 5. `client` - requests to bytes, responses to objects.
+//! 6. `live` - what is alive. `interpreter` - where the module may be imported.
 
+mod bell;
 mod client;
 mod context;
+mod durable;
 mod gil;
 mod host;
 mod interpreter;
 mod json;
+mod later;
 mod live;
 mod log;
 mod message;
@@ -29,9 +33,13 @@ use pyo3::types::PyTuple;
 #[pymodule(gil_used = true)]
 mod _native {
     #[pymodule_export]
+    use super::bell::Bell;
+    #[pymodule_export]
     use super::client::{PreparedRequest, Response, decode_response, encode_request, is_sensitive_name, negotiate_version};
     #[pymodule_export]
     use super::context::{Call, ExecutionContext};
+    #[pymodule_export]
+    use super::durable::{Closing, NativeDurableHost, Opening, Waiting};
     #[pymodule_export]
     use super::gil::exiting;
     #[pymodule_export]

@@ -5,7 +5,8 @@ use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use agenthost::host::{LogHook, LogLevel};
+use agenthost::host::LogLevel;
+use agenthost::runs::SharedLog;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 
@@ -28,9 +29,9 @@ struct Records {
 
 impl LogQueue {
     /// What the core calls.
-    pub(crate) fn hook(self: &Arc<Self>) -> LogHook {
+    pub(crate) fn hook(self: &Arc<Self>) -> SharedLog {
         let queue = self.clone();
-        Box::new(move |level, message, fields| {
+        Arc::new(move |level, message, fields| {
             let fields: String = fields.iter().map(|(name, value)| format!("; {name}: {value}")).collect();
             queue.push(level, format!("{message}{fields}"));
         })

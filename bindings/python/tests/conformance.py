@@ -1,7 +1,8 @@
 """Plays the contract's vectors through the package. Ends with ``python: N passed, M failed``.
 
 ``dispatch.jsonl`` goes through a host four times: a service of ``def`` methods with typed results and with dicts, one of
-``async def`` methods awaited, and one dispatched synchronously on the home loop. ``client.jsonl`` goes through
+``async def`` methods awaited, and one dispatched synchronously on the home loop. What is refused before any service is asked
+goes through a host of durable runs too, which has to answer with the same bytes. ``client.jsonl`` goes through
 ``decode_response``. ``AGENTHOST_VECTORS`` names another folder.
 """
 
@@ -19,6 +20,7 @@ from vectors import AsyncScript, Json, Script, decoded, equal, expect, load, mes
 
 _MEMBERS = {"protocolVersion", "requestId", "operation", "ok", "body", "error"}
 _LOOP = asyncio.new_event_loop()
+_DURABLE = agenthost.Host.open("memory:")
 
 
 def _sync_typed(vector: dict[str, Json]) -> tuple[Script, bytes]:
@@ -41,6 +43,14 @@ def _at_home(vector: dict[str, Json]) -> tuple[Script, bytes]:
     script = AsyncScript(vector.get("reply"), dicts=True)
     with agenthost.Host(script) as host:
         return script, host.dispatch_json(message(vector, "request"))
+
+
+def play_durable(vector: dict[str, Json]) -> None:
+    request = message(vector, "request")
+    wanted = agenthost.Host(Script(None, dicts=False)).dispatch_json(request)
+    for found in (_DURABLE.dispatch_json(request), _LOOP.run_until_complete(_DURABLE.dispatch_json_async(request))):
+        if found != wanted:
+            raise AssertionError(f"expected {wanted!r}, found {found!r}")
 
 
 def play_dispatch(way: Callable[[dict[str, Json]], tuple[Script, bytes]], vector: dict[str, Json]) -> None:
@@ -119,6 +129,8 @@ def plays() -> list[tuple[str, Callable[[dict[str, Json]], Any], dict[str, Json]
             continue
         for name, way in ways.items():
             found.append((f"{vector['name']} ({name})", lambda vector, way=way: play_dispatch(way, vector), vector))
+        if vector["call"] is None:
+            found.append((f"{vector['name']} (durable)", play_durable, vector))
     return found
 
 

@@ -8,7 +8,6 @@ import os
 import signal
 import subprocess
 import sys
-import textwrap
 import threading
 import time
 import weakref
@@ -18,29 +17,8 @@ from typing import Any
 import agenthost
 import pytest
 from agenthost import Host, _native
+from programs import SOON, script
 from services import CONTEXT, Plain, code, create_run, get_run, list_events, ok, serving
-
-HERE = Path(__file__).parent
-SOON = 30.0
-
-
-def script(body: str, *, expect: int = 0, timeout: float = SOON) -> str:
-    """Runs a program of its own; its output, when it ends as expected."""
-    # A shell starts what it runs in the background with SIGINT ignored.
-    interrupt = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)\n"
-    source = (
-        interrupt
-        + "import sys; sys.path.insert(0, sys.argv[1])\nfrom services import *\nfrom agenthost import *\n"
-        + textwrap.dedent(body)
-    )
-    command = [sys.executable, "-X", "dev", "-W", "error", "-c", source, str(HERE)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=timeout, check=False)
-    assert done.returncode == expect, (done.returncode, done.stdout, done.stderr)
-    assert "Fatal" not in done.stderr, done.stderr
-    assert "panicked" not in done.stderr, done.stderr
-    if expect == 0:
-        assert done.stderr == ""
-    return done.stdout
 
 
 def test_a_host_of_the_parent_is_refused_in_a_fork_and_a_new_one_works() -> None:

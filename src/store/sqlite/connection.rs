@@ -32,12 +32,18 @@ impl Place {
         if path.as_os_str().is_empty() {
             return Err(StoreError::Unsupported("the path of the database is empty".to_owned()));
         }
+        if path.as_os_str().as_encoded_bytes().contains(&0) {
+            return Err(StoreError::Unsupported("the path of the database holds U+0000".to_owned()));
+        }
         let refused = |error| StoreError::Unsupported(format!("the path of the database cannot be used: {error}"));
         let absolute = std::path::absolute(path).map_err(refused)?;
         // A link to the file is followed once, here: its companions stand beside the file itself.
         let path = std::fs::canonicalize(&absolute).unwrap_or(absolute);
         if path.is_dir() {
             return Err(StoreError::Unsupported("the path of the database is a directory: name a file in it".to_owned()));
+        }
+        if path.parent().is_some_and(|directory| !directory.is_dir()) {
+            return Err(StoreError::Unsupported("the directory of the database does not exist: make it first".to_owned()));
         }
         Ok(Place { path, vfs: vfs.map(str::to_owned) })
     }

@@ -139,7 +139,7 @@ fn directories() {
     let text = refused(Path::new(""));
     assert!(text.contains("empty"), "{text}");
     let error = Db::try_open(&scratch.path("no/such/runs.db")).err().expect("there is no directory").to_string();
-    assert!(error.contains("unable to open"), "{error}");
+    assert!(error.contains("does not exist: make it first"), "{error}");
 }
 
 fn linked() {

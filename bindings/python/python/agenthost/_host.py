@@ -7,7 +7,6 @@ in Python, so that interrupts, cancellation, contextvars and tracebacks are Pyth
 from __future__ import annotations
 
 import asyncio
-import atexit
 import concurrent.futures
 import contextlib
 import inspect
@@ -18,12 +17,13 @@ from collections.abc import Awaitable, Iterable
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal
 
-from . import _native
+from ._arguments import check_count, check_timeout, names
+from ._exit import hosts
 from ._home import HomeLoop
 from ._log import decided, failed, logger
 from ._native import DEFAULT_MAX_MESSAGE_BYTES, NativeHost
 from ._service import Service, methods_of
-from ._waits import Deadline, cancel, check_timeout, discard, refuse_running_loop, still_cancelled, was_cancelled
+from ._waits import Deadline, cancel, discard, refuse_running_loop, still_cancelled, was_cancelled
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -39,7 +39,7 @@ _DRAIN_PAUSE = 0.05
 
 
 class Host:
-    """Takes messages, gives each to a service, and answers each once.
+    """Takes messages, gives each to a service, and answers each once. :meth:`open` makes one that needs no service.
 
     Any number of threads and tasks may dispatch at the same time. Close it when the work is done, or use it as a context
     manager; at the exit of the interpreter all hosts are closed.
@@ -83,17 +83,12 @@ class Host:
     ) -> None:
         self._methods = methods_of(service)
         self._service = type(service).__name__
-        if isinstance(sensitive_names, str):
-            raise TypeError("sensitive_names: expected several names, found one string")
-        if isinstance(max_message_bytes, bool) or not isinstance(max_message_bytes, int):
-            raise TypeError(f"max_message_bytes: expected an integer, found {type(max_message_bytes).__name__}")
-        if max_message_bytes < 1:
-            raise ValueError("max_message_bytes: expected at least 1")
+        check_count("max_message_bytes", max_message_bytes, 1)
         check_timeout(timeout)
         if loop is None:
             with contextlib.suppress(RuntimeError):
                 loop = asyncio.get_running_loop()
-        self._native = NativeHost(max_message_bytes, list(sensitive_names), require_principal)
+        self._native = NativeHost(max_message_bytes, names(sensitive_names), require_principal)
         self._open = self._native.open
         self._timeout = timeout
         self._home = HomeLoop(loop)
@@ -102,7 +97,56 @@ class Host:
         self._tasks: dict[OpenCall, asyncio.Task[Any]] = {}
         self._waiting: set[threading.Thread] = set()
         weakref.finalize(self, self._home.stop).atexit = False
-        _hosts.add(self)
+        hosts.add(self)
+
+    @staticmethod
+    def open(
+        url: str,
+        *,
+        max_message_bytes: int = DEFAULT_MAX_MESSAGE_BYTES,
+        sensitive_names: Iterable[str] = (),
+        require_principal: bool = False,
+        timeout: float | None = None,
+        lease: float = 30.0,
+        max_attempts: int = 10,
+        key_ttl: float = 86_400.0,
+    ) -> Host:
+        """A host of durable runs, for who has no service: safe retries, approvals, cancellation, deadlines and events.
+
+        What is overdue is ended before this returns. Dispatching waits for the commit, without the GIL; the methods are those of
+        every host. A call that is given up (timeout, cancelled task, Ctrl-C) leaves the run alone: what it asked for is done.
+
+        Args:
+            url: ``sqlite:PATH`` for a file, which is made where there is none (its directory is not), or ``memory:`` for runs
+                that end with the host. Any number of processes may have the file open.
+            max_message_bytes: As in :class:`Host`.
+            sensitive_names: As in :class:`Host`; they are refused in what is stored, too.
+            require_principal: As in :class:`Host`.
+            timeout: How many seconds a dispatch waits when it is not told otherwise; for ever when None.
+            lease: How many seconds a worker may be silent before somebody else may take over its run, unless its claim says
+                otherwise: 0.001 to 86,400.
+            max_attempts: How often a run may be taken over from a silent worker before it fails.
+            key_ttl: How many seconds an idempotency key is remembered from its request on.
+
+        Raises:
+            TypeError: An argument has another type.
+            ValueError: The URL names no store, or an option is out of its range.
+            OSError: The file cannot be opened: it belongs to another application, was written by a newer version or is damaged,
+                its directory does not exist, other processes kept it for 10 seconds, or this process was forked while durable
+                runs were open in a file.
+        """
+        from ._durable import DurableHost
+
+        return DurableHost(
+            url,
+            max_message_bytes=max_message_bytes,
+            sensitive_names=sensitive_names,
+            require_principal=require_principal,
+            timeout=timeout,
+            lease=lease,
+            max_attempts=max_attempts,
+            key_ttl=key_ttl,
+        )
 
     def dispatch_json(
         self, data: bytes | bytearray | memoryview | str, *, principal: str | None = None, timeout: float | None = None
@@ -197,7 +241,7 @@ class Host:
             time.sleep(until.at_most(pause))
             pause = min(pause * 2, _DRAIN_PAUSE)
         self._abandon()
-        self._home.stop(join=5)
+        self._end()
 
     async def aclose(self, timeout: float | None = None) -> None:
         """Like :meth:`close`, without blocking the event loop."""
@@ -211,7 +255,7 @@ class Host:
             await asyncio.sleep(until.at_most(pause))
             pause = min(pause * 2, _DRAIN_PAUSE)
         self._abandon()
-        await asyncio.to_thread(self._home.stop, 5)
+        await asyncio.to_thread(self._end)
 
     def __enter__(self) -> Self:
         return self
@@ -352,6 +396,10 @@ class Host:
             with contextlib.suppress(RuntimeError):
                 task.get_loop().call_soon_threadsafe(task.cancel)
 
+    def _end(self, *, exiting: bool = False) -> None:
+        """Lets go of what the host has of its own, and waits for it; not for long when the interpreter exits."""
+        self._home.stop(join=1 if exiting else 5)
+
     def _refuse_inside(self) -> None:
         """Closing from a method of the own service could only wait for itself."""
         frame = inspect.currentframe()
@@ -370,27 +418,3 @@ class Host:
 
 
 _DISPATCHING = frozenset({Host.dispatch_json.__code__, Host.dispatch_json_async.__code__, Host._answer.__code__})
-
-
-_hosts: weakref.WeakSet[Host] = weakref.WeakSet()
-
-
-def _close_at_exit() -> None:
-    """Answers every caller that still waits, and lets its thread go on for a moment."""
-    threads: set[threading.Thread] = set()
-    for host in list(_hosts):
-        if not host._native.is_forked():
-            threads |= host._waiting
-            host._abandon()
-    until = Deadline(0.5)
-    for thread in threads:
-        if thread is not threading.current_thread():
-            thread.join(until.at_most(0.5))
-    for host in list(_hosts):
-        if not host._native.is_forked():
-            host._home.stop(join=1)
-    while _native.exiting():
-        time.sleep(0.001)
-
-
-atexit.register(_close_at_exit)

@@ -1,6 +1,8 @@
 from collections.abc import Iterable, Mapping
 from typing import Any, Final, Literal, TypeAlias, final
 
+from typing_extensions import disjoint_base
+
 from ._errors import HostError
 from ._words import Operation, Resolution, RunStatus
 
@@ -13,6 +15,11 @@ __all__ = [
     "negotiate_version",
     "Call",
     "ExecutionContext",
+    "Bell",
+    "Closing",
+    "NativeDurableHost",
+    "Opening",
+    "Waiting",
     "exiting",
     "NativeHost",
     "OpenCall",
@@ -372,7 +379,7 @@ class EventPage:
     def __eq__(self, other: object, /) -> bool: ...
     __hash__: None  # type: ignore[assignment]
 
-@final
+@disjoint_base
 class NativeHost:
     def __new__(
         cls, max_message_bytes: int, sensitive_names: list[str], require_principal: bool, large: int = ...
@@ -382,6 +389,42 @@ class NativeHost:
     def close(self) -> bool: ...
     def is_sensitive_name(self, name: str) -> bool: ...
     def is_forked(self) -> bool: ...
+
+@final
+class NativeDurableHost(NativeHost):
+    def start(
+        self, data: _Message, principal: str | None = None, bell: Bell | None = None, key: int = 0, /
+    ) -> bytes | Waiting: ...
+    def close_runs(self) -> Closing: ...
+
+@final
+class Opening:
+    def __new__(
+        cls,
+        url: str,
+        max_message_bytes: int,
+        sensitive_names: list[str],
+        require_principal: bool,
+        lease: float,
+        max_attempts: int,
+        key_ttl: float,
+    ) -> Opening: ...
+    def wait(self, seconds: float) -> NativeDurableHost | None: ...
+
+@final
+class Closing:
+    def wait(self, seconds: float) -> bool: ...
+
+@final
+class Waiting:
+    def wait(self, seconds: float) -> bytes | None: ...
+    def give_up(self, why: Literal["timeout", "cancelled", "dropped"]) -> None: ...
+
+@final
+class Bell:
+    def __new__(cls) -> Bell: ...
+    def fileno(self) -> int: ...
+    def answered(self) -> list[int]: ...
 
 @final
 class OpenCall:

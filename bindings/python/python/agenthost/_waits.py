@@ -26,15 +26,6 @@ class Deadline:
         return seconds if self._at is None else max(0.0, min(seconds, self._at - time.monotonic()))
 
 
-def check_timeout(timeout: float | None, *, zero: bool = False) -> None:
-    if timeout is None:
-        return
-    if isinstance(timeout, bool) or not isinstance(timeout, (int, float)):
-        raise TypeError(f"timeout: expected seconds or None, found {type(timeout).__name__}")
-    if not (timeout > 0 or (zero and timeout == 0)):
-        raise ValueError(f"timeout: expected more than 0 seconds, found {timeout}")
-
-
 def refuse_running_loop() -> None:
     try:
         asyncio.get_running_loop()
