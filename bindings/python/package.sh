@@ -14,7 +14,7 @@ rm -f "$dist"/agenthost-*.whl "$dist"/agenthost-*.tar.gz
 cd "$here"
 # Symbols of glibc 2.17 and no later, whatever this machine has.
 maturin build --quiet --locked --release --zig --compatibility manylinux2014 --out "$dist"
-maturin sdist --quiet --out "$dist"
+maturin sdist --out "$dist"
 
 wheel=$(ls "$dist"/agenthost-*-cp310-abi3-manylinux*.whl)
 sdist=$(ls "$dist"/agenthost-*.tar.gz)
@@ -27,6 +27,8 @@ class Runs:
     def get_run(self, call, request): raise agenthost.NotFound("no " + request.run_id)
     create_run = cancel_run = resolve_approval = resume_run = list_events = get_run
 print("package: agenthost", agenthost.__version__, "answers", len(agenthost.Host(Runs()).dispatch_json(b"{}")), "bytes")
+with agenthost.Host.open("sqlite:runs.db") as host:
+    print("package:", agenthost.Client(host.dispatch_json).create_run(agenthost.ExecutionContext("run-1")))
 '
 python3 -m venv "$scratch/wheel"
 "$scratch/wheel/bin/python" -m pip install --quiet --no-index "$wheel"
