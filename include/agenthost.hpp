@@ -1027,9 +1027,9 @@ struct service_border {
     }
     static void end_log(void* data) noexcept { delete static_cast<std::shared_ptr<const logger>*>(data); }
 
-    /// Makes a host whose slots call `made_for`.
-    static agenthost_host* make(std::shared_ptr<service> made_for, const std::shared_ptr<const logger>& logger, const host_options& from) {
-        if (!made_for) detail::fail(AGENTHOST_NULL_ARGUMENT);
+    /// Makes a host by a function of C that takes options and a place for the reason, and takes the log hook over whatever it returns.
+    template <class Function>
+    static agenthost_host* make(const std::shared_ptr<const logger>& logger, const host_options& from, Function function) {
         if (from.default_timeout.count() < 0) throw error(status_code::invalid_argument, "default_timeout: expected 0 or more");
         std::vector<agenthost_str> names;
         names.reserve(from.sensitive_names.size());
@@ -1041,7 +1041,21 @@ struct service_border {
         options.sensitive_names = names.data();
         options.sensitive_name_count = names.size();
         options.require_principal = from.require_principal ? 1 : 0;
+        if (logger->log) {
+            options.log_data = new std::shared_ptr<const service_border::logger>(logger);
+            options.log = write;
+            options.log_destroy = end_log;
+        }
+        agenthost_host* made = nullptr;
+        agenthost_buffer* why = nullptr;
+        const agenthost_status status = function(options, &made, &why);
+        if (status != AGENTHOST_OK) detail::fail(status, buffer(why));
+        return made;
+    }
 
+    /// Makes a host whose slots call `made_for`.
+    static agenthost_host* make(std::shared_ptr<service> made_for, const std::shared_ptr<const logger>& logger, const host_options& from) {
+        if (!made_for) detail::fail(AGENTHOST_NULL_ARGUMENT);
         agenthost_service slots = detail::sized<agenthost_service>();
         slots.destroy = end_service;
         slots.create_run = slot<&service::create_run, agenthost_create_run>;
@@ -1051,20 +1065,12 @@ struct service_border {
         slots.resume_run = slot<&service::resume_run, agenthost_resume_run>;
         slots.list_events = slot<&service::list_events, agenthost_list_events>;
 
-        auto log = logger->log ? std::make_unique<std::shared_ptr<const service_border::logger>>(logger) : nullptr;
         auto border = std::make_unique<service_border>(service_border{std::move(made_for), logger});
-        if (log) {
-            options.log = write;
-            options.log_destroy = end_log;
-            options.log_data = log.release();
-        }
-        slots.user_data = border.release();
-        // From here on the library owns both, whatever it returns.
-        agenthost_host* made = nullptr;
-        agenthost_buffer* why = nullptr;
-        const agenthost_status status = agenthost_host_new(&slots, &options, &made, &why);
-        if (status != AGENTHOST_OK) detail::fail(status, buffer(why));
-        return made;
+        return make(logger, from, [&](const agenthost_host_options& options, agenthost_host** made, agenthost_buffer** why) {
+            // The library's, whatever it returns.
+            slots.user_data = border.release();
+            return agenthost_host_new(&slots, &options, made, why);
+        });
     }
 };
 
@@ -1085,19 +1091,23 @@ public:
 
     /// A host over durable runs: `memory:`, or `sqlite:path` for a file, which is made where there is none. What is overdue is
     /// ended before this returns. The runs are closed with the host. Their side for workers is in the C header
-    /// (`agenthost_runs_open`).
-    /// @throws error `invalid_argument`: `what()` says what was expected of the URL, or why the store cannot be opened.
-    static host open(std::string_view url) {
-        agenthost_runs* runs = nullptr;
+    /// (`agenthost_runs_open`). `log_exceptions` says nothing here: there is no service of yours.
+    /// @throws error `invalid_argument`: `what()` says which option or what was expected of the URL, or why the store cannot be opened.
+    static host open(std::string_view url, const host_options& options = {}) {
+        agenthost_runs* opened = nullptr;
         agenthost_buffer* why = nullptr;
-        const agenthost_status opened = agenthost_runs_open(detail::text(url), nullptr, &runs, &why);
-        if (opened != AGENTHOST_OK) detail::fail(opened, buffer(why));
-        agenthost_host* made = nullptr;
-        const agenthost_status status = agenthost_runs_host(runs, &made);
-        // The host keeps the runs open.
-        agenthost_runs_release(runs);
-        detail::check(status);
-        return host(made);
+        const agenthost_status status = agenthost_runs_open(detail::text(url), nullptr, &opened, &why);
+        if (status != AGENTHOST_OK) detail::fail(status, buffer(why));
+        // The host keeps them open.
+        const std::unique_ptr<agenthost_runs, decltype(&agenthost_runs_release)> runs(opened, agenthost_runs_release);
+        using border = detail::service_border;
+        const auto told = std::make_shared<const border::logger>(border::logger{options.log, options.log_exceptions});
+        const auto over_runs = [&](const agenthost_host_options& given, agenthost_host** made, agenthost_buffer** reason) {
+            return agenthost_runs_host(runs.get(), &given, made, reason);
+        };
+        host made(border::make(told, options, over_runs));
+        made.told_ = told;
+        return made;
     }
 
     /// Another owner of the same host. A copy of one that was moved from is like it.

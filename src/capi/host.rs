@@ -78,7 +78,7 @@ pub struct agenthost_host_options {
 sized!(agenthost_host_options);
 
 /// The log hook of C, whose data ends with it.
-struct Log {
+pub(super) struct Log {
     log: agenthost_log,
     data: *mut c_void,
     destroy: agenthost_destroy,
@@ -90,7 +90,12 @@ unsafe impl Send for Log {}
 unsafe impl Sync for Log {}
 
 impl Log {
-    fn write(&self, level: LogLevel, message: &str, fields: &[(&str, &str)]) {
+    /// None when there is nothing to call and nothing to end.
+    pub(super) fn of(log: agenthost_log, data: *mut c_void, destroy: agenthost_destroy) -> Option<Log> {
+        (log.is_some() || destroy.is_some()).then_some(Log { log, data, destroy })
+    }
+
+    pub(super) fn write(&self, level: LogLevel, message: &str, fields: &[(&str, &str)]) {
         let Some(log) = self.log else { return };
         let level = match level {
             LogLevel::Error => AGENTHOST_LOG_ERROR,
@@ -129,6 +134,12 @@ pub(super) fn unexplained(why: *mut *mut agenthost_buffer) {
     }
 }
 
+/// What was read, or why it could not be: a status and a text for `why`.
+pub(super) type Explained<T> = Result<T, (agenthost_status, String)>;
+
+/// What is wrong with a struct that grew beyond this library.
+pub(super) const UNKNOWN_TAIL: &str = "struct_size: expected zeros behind what this library knows";
+
 /// Why something could not be read, as a status and a text.
 pub(super) fn reason(unread: Unread) -> (agenthost_status, String) {
     match unread {
@@ -158,34 +169,26 @@ pub unsafe extern "C" fn agenthost_host_new(
         };
         // What can be read is taken over first, so that it is ended whatever comes.
         // SAFETY: the caller keeps the header's rules.
-        let taken = unsafe { (take(service), if options.is_null() { Taken::All(no_options(), None) } else { take(options) }) };
-        let service = Service::of(&taken.0);
-        let log = log_of(&taken.1);
+        let (taken, options) = unsafe { (take(service), host_options(options)) };
+        let service = Service::of(&taken);
         // SAFETY: as above.
         let Ok(place) = (unsafe { place(host) }) else {
             return fail((AGENTHOST_NULL_ARGUMENT, "host: expected a place for the host, found NULL".into()));
         };
-        let (slots, options) = match taken {
-            (Taken::Nothing(status), _) => {
-                return fail((status, "service: expected a struct with its size in struct_size".into()));
-            }
-            (_, Taken::Nothing(status)) => {
-                return fail((status, "options: expected NULL or a struct with its size in struct_size".into()));
-            }
-            (Taken::All(_, Some(status)), _) | (_, Taken::All(_, Some(status))) => {
-                return fail((status, "struct_size: expected zeros behind what this library knows".into()));
-            }
-            (Taken::All(slots, None), Taken::All(options, None)) => (slots, options),
+        let slots = match taken {
+            Taken::Nothing(status) => return fail((status, "service: expected a struct with its size in struct_size".into())),
+            Taken::All(_, Some(status)) => return fail((status, format!("service.{UNKNOWN_TAIL}"))),
+            Taken::All(slots, None) => slots,
         };
-        // SAFETY: the caller keeps the header's rules.
-        let checked = unsafe { check(&slots, &options) };
-        let dispatcher = match checked {
-            Ok(dispatcher) => dispatcher,
+        if let Some(slot) = slots.missing_slot() {
+            let text = format!("service.{slot}: expected a function, found NULL: all six slots are required");
+            return fail((AGENTHOST_NULL_ARGUMENT, text));
+        }
+        let options = match options {
+            Ok(options) => options,
             Err(trouble) => return fail(trouble),
         };
-        let default_timeout = milliseconds(options.default_timeout_ms);
-        let made = Host::deferring(Box::new(service.keep(slots)), HostOptions { dispatcher, default_timeout, log });
-        *place = into_raw(made);
+        *place = into_raw(Host::deferring(Box::new(service.keep(slots)), options));
         Ok(())
     })
 }
@@ -218,23 +221,15 @@ impl Drop for Service {
     }
 }
 
-/// The log hook of the options, when there is something to call or to end.
-fn log_of(taken: &Taken<agenthost_host_options>) -> Option<LogHook> {
-    let Taken::All(options, _) = taken else { return None };
-    let log = Log { log: options.log, data: options.log_data, destroy: options.log_destroy };
-    let needed = log.log.is_some() || log.destroy.is_some();
-    needed.then(|| Box::new(move |level, message: &str, fields: &[(&str, &str)]| log.write(level, message, fields)) as LogHook)
-}
-
 /// A struct that is taken over as far as it can be read, so that what it owns is ended whatever comes.
-enum Taken<T> {
+pub(super) enum Taken<T> {
     Nothing(agenthost_status),
     All(T, Option<agenthost_status>),
 }
 
 /// # Safety
 /// As [`grown::read`].
-unsafe fn take<T: Sized>(pointer: *const T) -> Taken<T> {
+pub(super) unsafe fn take<T: Sized>(pointer: *const T) -> Taken<T> {
     // SAFETY: by this function's own contract.
     match unsafe { grown::read(pointer) } {
         Ok(value) => Taken::All(value, None),
@@ -251,30 +246,24 @@ unsafe fn take<T: Sized>(pointer: *const T) -> Taken<T> {
     }
 }
 
-/// No options: all zeros.
-fn no_options() -> agenthost_host_options {
-    agenthost_host_options {
-        struct_size: size_of::<agenthost_host_options>(),
-        max_message_bytes: 0,
-        default_timeout_ms: 0,
-        sensitive_names: std::ptr::null(),
-        sensitive_name_count: 0,
-        log: None,
-        log_data: std::ptr::null_mut(),
-        log_destroy: None,
-        require_principal: 0,
-        reserved: 0,
-    }
-}
-
+/// A host's options; NULL: every default. Their log hook is taken over whatever comes of it.
+///
 /// # Safety
-/// `sensitive_names` leads to as many texts as the options say.
-unsafe fn check(service: &agenthost_service, options: &agenthost_host_options) -> Result<Dispatcher, (agenthost_status, String)> {
-    if let Some(slot) = service.missing_slot() {
-        return Err((
-            AGENTHOST_NULL_ARGUMENT,
-            format!("service.{slot}: expected a function, found NULL: all six slots are required"),
-        ));
+/// As [`grown::read`] and [`names`].
+pub(super) unsafe fn host_options(options: *const agenthost_host_options) -> Explained<HostOptions> {
+    if options.is_null() {
+        return Ok(HostOptions::default());
+    }
+    // SAFETY: by this function's own contract.
+    let (options, trouble) = match unsafe { take(options) } {
+        Taken::Nothing(status) => {
+            return Err((status, "options: expected NULL or a struct with its size in struct_size".into()));
+        }
+        Taken::All(options, trouble) => (options, trouble),
+    };
+    let log = Log::of(options.log, options.log_data, options.log_destroy);
+    if let Some(status) = trouble {
+        return Err((status, format!("options.{UNKNOWN_TAIL}")));
     }
     let max_message_bytes = match options.max_message_bytes {
         0 => DEFAULT_MAX_MESSAGE_BYTES,
@@ -285,22 +274,30 @@ unsafe fn check(service: &agenthost_service, options: &agenthost_host_options) -
     if options.reserved != 0 {
         return Err(reason(Violation::new(path.member("reserved"), "expected 0").into()));
     }
+    let path = path.member("sensitive_names");
     // SAFETY: by this function's own contract.
-    let sensitive_names = unsafe { names(options, path.member("sensitive_names")) }.map_err(reason)?;
-    Ok(Dispatcher { max_message_bytes, sensitive_names, require_principal })
+    let sensitive_names = unsafe { names(options.sensitive_names, options.sensitive_name_count, path) }.map_err(reason)?;
+    let log = log
+        .map(|log| Box::new(move |level, message: &str, fields: &[(&str, &str)]| log.write(level, message, fields)) as LogHook);
+    let dispatcher = Dispatcher { max_message_bytes, sensitive_names, require_principal };
+    Ok(HostOptions { dispatcher, default_timeout: milliseconds(options.default_timeout_ms), log })
 }
 
 /// # Safety
-/// As [`check`].
-unsafe fn names(options: &agenthost_host_options, path: Path<'_>) -> Result<SensitiveNames, Unread> {
-    if options.sensitive_name_count == 0 {
+/// `sensitive_names` leads to `count` texts.
+pub(super) unsafe fn names(
+    sensitive_names: *const agenthost_str,
+    count: usize,
+    path: Path<'_>,
+) -> Result<SensitiveNames, Unread> {
+    if count == 0 {
         return Ok(SensitiveNames::built_in());
     }
-    if options.sensitive_names.is_null() {
+    if sensitive_names.is_null() {
         return Err(AGENTHOST_NULL_ARGUMENT.into());
     }
     // SAFETY: by this function's own contract.
-    let texts = unsafe { std::slice::from_raw_parts(options.sensitive_names, options.sensitive_name_count) };
+    let texts = unsafe { std::slice::from_raw_parts(sensitive_names, count) };
     let mut names = Vec::with_capacity(texts.len());
     for (index, text) in texts.iter().enumerate() {
         // SAFETY: as above.

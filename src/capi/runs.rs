@@ -1,19 +1,25 @@
 //! Durable runs: opened, counted, closed, and put behind a host.
 
+use std::ffi::c_void;
 use std::sync::Arc;
 use std::time::Duration;
 
 use super::entry::{Done, borrowed, entry, place, quietly};
-use super::from_c::{self, Unread};
-use super::host::{agenthost_host, explain, into_raw, reason, unexplained};
+use super::from_c;
+use super::host::{
+    Explained, Log, Taken, UNKNOWN_TAIL, agenthost_host, agenthost_host_options, agenthost_log, explain, host_options, into_raw,
+    names, reason, take, unexplained,
+};
 use super::live::{AGENTHOST_LIVE_RUNS, Live};
 use super::requests::sized;
-use super::sized::{self as grown, Sized};
+use super::service::{agenthost_destroy, destroy};
+use super::sized::Sized;
 use super::status::{AGENTHOST_FORKED, AGENTHOST_INVALID_ARGUMENT, AGENTHOST_WOULD_DEADLOCK, agenthost_status};
 use super::text::{agenthost_buffer, agenthost_str};
-use crate::host::{HostOptions, fork};
+use super::to_c;
+use crate::host::{LogLevel, fork};
 use crate::protocol::{Path, Violation};
-use crate::runs::{OpenError, Runs, RunsOptions};
+use crate::runs::{Access, OpenError, Runs, RunsOptions, SharedLog};
 
 /// Opened durable runs: the service of a host, and the side of workers and operators. Counted: `agenthost_runs_retain`,
 /// `agenthost_runs_release`. Any number of threads may use it at once.
@@ -22,6 +28,12 @@ pub struct agenthost_runs {
     process: u64,
     _live: Live<AGENTHOST_LIVE_RUNS>,
 }
+
+/// Who may see a run, in place of the built-in rule (its owner, and calls without a principal): 1 shows it, anything else hides it as
+/// `not_found`. `principal` is the call's, `owner` the run's, both borrowed for the call, NULL where there is none. Runs on any thread,
+/// in the middle of a transaction: it must be quick, and must not call these runs.
+pub type agenthost_access =
+    Option<unsafe extern "C-unwind" fn(data: *mut c_void, principal: *const agenthost_str, owner: *const agenthost_str) -> u32>;
 
 /// How runs are opened. Zeros are the defaults.
 #[repr(C)]
@@ -39,29 +51,107 @@ pub struct agenthost_runs_options {
     pub require_principal: u32,
     /// 0.
     pub reserved: u32,
+    /// Names that are sensitive beside the built-in ones: metadata of runs, approvals and events with one is refused. Copied. May be
+    /// NULL when there are none.
+    pub sensitive_names: *const agenthost_str,
+    /// The number of `sensitive_names`.
+    pub sensitive_name_count: usize,
+    /// NULL: nothing is logged.
+    pub log: agenthost_log,
+    /// Given to `log`.
+    pub log_data: *mut c_void,
+    /// Lets go of `log_data`: once, when the runs and every host over them are gone, or their opening failed. On any thread.
+    pub log_destroy: agenthost_destroy,
+    /// NULL: the built-in rule.
+    pub access: agenthost_access,
+    /// Given to `access`.
+    pub access_data: *mut c_void,
+    /// Lets go of `access_data`, like `log_destroy`.
+    pub access_destroy: agenthost_destroy,
 }
 
 sized!(agenthost_runs_options);
 
-fn options_of(options: &agenthost_runs_options) -> Result<RunsOptions, Unread> {
+/// C's rule of who may see a run, whose data ends with it.
+struct Rule {
+    access: agenthost_access,
+    data: *mut c_void,
+    destroy: agenthost_destroy,
+}
+
+// SAFETY: the header says that the rule runs on any thread, any number at once.
+unsafe impl Send for Rule {}
+// SAFETY: as above.
+unsafe impl Sync for Rule {}
+
+impl Rule {
+    fn shows(&self, principal: Option<&str>, owner: Option<&str>) -> bool {
+        let Some(access) = self.access else { return false };
+        let (principal, owner) = (principal.map(to_c::text), owner.map(to_c::text));
+        let pointer = |text: &Option<agenthost_str>| text.as_ref().map_or(std::ptr::null(), std::ptr::from_ref);
+        // SAFETY: the data lives until this struct ends, what is handed out until the rule returns.
+        unsafe { access(self.data, pointer(&principal), pointer(&owner)) == 1 }
+    }
+}
+
+impl Drop for Rule {
+    fn drop(&mut self) {
+        // SAFETY: the runs let go of their rule once, when it does not run and will not run.
+        unsafe { destroy(self.destroy, self.data) };
+    }
+}
+
+/// The options; NULL: every default. Their hooks are taken over whatever comes of it.
+///
+/// # Safety
+/// As [`take`] and [`names`].
+unsafe fn runs_options(options: *const agenthost_runs_options) -> Explained<RunsOptions> {
+    let default = RunsOptions::default();
+    if options.is_null() {
+        return Ok(default);
+    }
+    // SAFETY: by this function's own contract.
+    let (options, trouble) = match unsafe { take(options) } {
+        Taken::Nothing(status) => {
+            return Err((status, "options: expected NULL or a struct with its size in struct_size".into()));
+        }
+        Taken::All(options, trouble) => (options, trouble),
+    };
+    let log = Log::of(options.log, options.log_data, options.log_destroy).map(|log| {
+        Arc::new(move |level: LogLevel, message: &str, fields: &[(&str, &str)]| log.write(level, message, fields)) as SharedLog
+    });
+    let rule = Rule { access: options.access, data: options.access_data, destroy: options.access_destroy };
+    if let Some(status) = trouble {
+        return Err((status, format!("options.{UNKNOWN_TAIL}")));
+    }
     let path = Path::ROOT.member("options");
     if options.reserved != 0 {
-        return Err(Violation::new(path.member("reserved"), "expected 0").into());
+        return Err(reason(Violation::new(path.member("reserved"), "expected 0").into()));
     }
-    let default = RunsOptions::default();
+    let require_principal = from_c::flag(options.require_principal, path.member("require_principal")).map_err(reason)?;
+    let path = path.member("sensitive_names");
+    // SAFETY: by this function's own contract.
+    let sensitive_names = unsafe { names(options.sensitive_names, options.sensitive_name_count, path) }.map_err(reason)?;
     let time = |ms: u64, default: Duration| if ms == 0 { default } else { Duration::from_millis(ms) };
     Ok(RunsOptions {
         lease: time(options.lease_ms, default.lease),
         max_attempts: if options.max_attempts == 0 { default.max_attempts } else { options.max_attempts },
         key_ttl: time(options.key_ttl_ms, default.key_ttl),
-        require_principal: from_c::flag(options.require_principal, path.member("require_principal"))?,
-        ..default
+        require_principal,
+        sensitive_names,
+        access: rule
+            .access
+            .is_some()
+            .then(|| Arc::new(move |principal: Option<&str>, owner: Option<&str>| rule.shows(principal, owner)) as Access),
+        log,
     })
 }
 
 /// Opens runs: `memory:` for runs that end with the process, `sqlite:path` for a file, which is made where there is none. What is
-/// overdue is ended before this returns. `options` may be NULL: every default. `*runs` is yours: one count. `why` may be NULL;
-/// on `AGENTHOST_INVALID_ARGUMENT` it gets a text that says what was expected, or why the store cannot be opened.
+/// overdue is ended before this returns. `options` may be NULL: every default. `*runs` is yours: one count.
+///
+/// Takes `options->log_data` and `options->access_data` over whatever it returns, as `agenthost_host_new` does. `why` may be NULL; on
+/// failure it gets a text that says what was expected, or why the store cannot be opened.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn agenthost_runs_open(
     url: agenthost_str,
@@ -71,26 +161,18 @@ pub unsafe extern "C" fn agenthost_runs_open(
 ) -> agenthost_status {
     entry(|| {
         unexplained(why);
-        let fail = |unread: Unread| {
-            let (status, text) = reason(unread);
+        let fail = |(status, text): (agenthost_status, String)| {
             explain(why, &text);
             status
         };
         // SAFETY: the caller keeps the header's rules.
+        let options = unsafe { runs_options(options) };
+        // SAFETY: as above.
         let place = unsafe { place(runs) }?;
         // SAFETY: as above.
-        let url = unsafe { from_c::text(url, Path::ROOT.member("url")) }.map_err(fail)?;
-        let options = if options.is_null() {
-            RunsOptions::default()
-        } else {
-            // SAFETY: as above.
-            let options = unsafe { grown::read(options) }.map_err(|status| fail(status.into()))?;
-            options_of(&options).map_err(fail)?
-        };
-        let opened = Runs::open(url, options).map_err(|error: OpenError| {
-            explain(why, &error.to_string());
-            AGENTHOST_INVALID_ARGUMENT
-        })?;
+        let url = unsafe { from_c::text(url, Path::ROOT.member("url")) }.map_err(reason).map_err(fail)?;
+        let opened = Runs::open(url, options.map_err(fail)?)
+            .map_err(|error: OpenError| fail((AGENTHOST_INVALID_ARGUMENT, error.to_string())))?;
         let handle = agenthost_runs { runs: opened, process: fork::generation(), _live: Live::new() };
         *place = Arc::into_raw(Arc::new(handle)).cast_mut();
         Ok(())
@@ -147,16 +229,29 @@ pub unsafe extern "C" fn agenthost_runs_release(runs: *mut agenthost_runs) {
     });
 }
 
-/// A host that these runs serve, with a host's defaults. `*host` is yours: one count. It keeps the runs open; closing it does
-/// not close them.
+/// A host that these runs serve. `options` may be NULL: every default. `*host` is yours: one count. It keeps the runs open; closing
+/// it does not close them. A host over closed runs answers `unavailable`. Takes `options->log_data` over whatever it returns, and tells
+/// `why`, as `agenthost_host_new` does.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn agenthost_runs_host(runs: *mut agenthost_runs, host: *mut *mut agenthost_host) -> agenthost_status {
+pub unsafe extern "C" fn agenthost_runs_host(
+    runs: *mut agenthost_runs,
+    options: *const agenthost_host_options,
+    host: *mut *mut agenthost_host,
+    why: *mut *mut agenthost_buffer,
+) -> agenthost_status {
     entry(|| {
+        unexplained(why);
         // SAFETY: the caller keeps the header's rules.
+        let options = unsafe { host_options(options) };
+        // SAFETY: as above.
         let place = unsafe { place(host) }?;
         // SAFETY: as above.
         let runs = unsafe { self::runs(runs) }?;
-        *place = into_raw(runs.host(HostOptions::default()));
+        let options = options.map_err(|(status, text)| {
+            explain(why, &text);
+            status
+        })?;
+        *place = into_raw(runs.host(options));
         Ok(())
     })
 }

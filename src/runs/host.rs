@@ -1,20 +1,31 @@
 //! Runs behind a host: messages in, responses out.
 
+use std::sync::{Arc, Mutex, PoisonError};
+
 use super::Runs;
+use super::core::Core;
 use crate::host::{DeferringService, Host, HostOptions, Reply};
 use crate::protocol::HostError;
 use crate::service::{Answer, Call, Request};
 
 impl Runs {
-    /// A host that these runs serve. Closing the host leaves the runs open for their workers.
+    /// A host that these runs serve, until it is closed. It keeps them open; closing it leaves them open for who else has a handle.
     pub fn host(&self, options: HostOptions) -> Host {
-        Host::deferring(Box::new(self.clone()), options)
+        let service = Service { core: self.core().clone(), keeps: Mutex::new(Some(self.clone())) };
+        Host::deferring(Box::new(service), options)
     }
 }
 
-impl DeferringService for Runs {
+/// What serves a host.
+struct Service {
+    core: Arc<Core>,
+    /// Keeps the runs open as long as the host is: a deferred reply, on the store's own thread, outlives the host for a moment.
+    keeps: Mutex<Option<Runs>>,
+}
+
+impl DeferringService for Service {
     fn serve(&self, call: &Call<'_>, request: Request<'_>, reply: &mut Reply<'_>) {
-        let later = self.core().serve(call, &request);
+        let later = self.core.serve(call, &request);
         match later.now() {
             Ok(result) => answer(reply, &result),
             Err(later) => {
@@ -23,6 +34,11 @@ impl DeferringService for Runs {
                 }
             }
         }
+    }
+
+    fn destroy(&self) {
+        let runs = self.keeps.lock().unwrap_or_else(PoisonError::into_inner).take();
+        drop(runs);
     }
 }
 

@@ -46,6 +46,33 @@ TEST(runs_in_memory_end_with_their_host) {
     CHECK(code(agenthost::host::open("memory:").dispatch(get_run_message())) == "not_found");
 }
 
+TEST(runs_have_their_hosts_options) {
+    std::vector<std::string> said;
+    agenthost::host_options options;
+    options.sensitive_names = {"shoe-size"};
+    options.max_message_bytes = 260;
+    options.require_principal = true;
+    options.log = [&](agenthost::log_level, std::string_view message, agenthost::metadata_view) { said.emplace_back(message); };
+    const agenthost::host host = agenthost::host::open("memory:", options);
+    CHECK(code(host.dispatch(create)) == "unauthorized");
+    agenthost::dispatch_options ann;
+    ann.principal = "ann";
+    CHECK(code(host.dispatch(create, ann)) == "");
+    constexpr std::string_view secret =
+        R"({"protocolVersion":"2026-07-01","requestId":"r","idempotencyKey":"k","operation":"create_run","body":{"context":{"metadata":{"Shoe-Size":"44"}}}})";
+    CHECK(code(host.dispatch(secret, ann)) == "invalid_request");
+    CHECK(said.empty());
+    // The view is longer than the host allows.
+    CHECK(code(host.dispatch(get_run_message(), ann)) == "internal");
+    CHECK(said.size() == 1);
+
+    options.sensitive_names = {""};
+    CHECK_MISUSE(invalid_argument, agenthost::host::open("memory:", options));
+    options.sensitive_names.clear();
+    options.default_timeout = std::chrono::milliseconds(-1);
+    CHECK_MISUSE(invalid_argument, agenthost::host::open("memory:", options));
+}
+
 TEST(a_url_that_opens_nothing_is_named) {
     CHECK_MISUSE(invalid_argument, agenthost::host::open("postgres"));
     CHECK_MISUSE(invalid_argument, agenthost::host::open("sqlite:/no/such/folder/runs.db"));

@@ -8,6 +8,7 @@ mod deadlines;
 mod events;
 mod fingerprints;
 mod histories;
+mod hosts;
 mod idempotency;
 mod operators;
 mod owners;

@@ -856,6 +856,15 @@ typedef struct agenthost_request_options {
 } agenthost_request_options;
 
 /**
+ * Who may see a run, in place of the built-in rule (its owner, and calls without a principal): 1 shows it, anything else hides it as
+ * `not_found`. `principal` is the call's, `owner` the run's, both borrowed for the call, NULL where there is none. Runs on any thread,
+ * in the middle of a transaction: it must be quick, and must not call these runs.
+ */
+typedef uint32_t (*agenthost_access)(void *data,
+                                     const struct agenthost_str *principal,
+                                     const struct agenthost_str *owner);
+
+/**
  * How runs are opened. Zeros are the defaults.
  */
 typedef struct agenthost_runs_options {
@@ -883,6 +892,39 @@ typedef struct agenthost_runs_options {
      * 0.
      */
     uint32_t reserved;
+    /**
+     * Names that are sensitive beside the built-in ones: metadata of runs, approvals and events with one is refused. Copied. May be
+     * NULL when there are none.
+     */
+    const struct agenthost_str *sensitive_names;
+    /**
+     * The number of `sensitive_names`.
+     */
+    size_t sensitive_name_count;
+    /**
+     * NULL: nothing is logged.
+     */
+    agenthost_log log;
+    /**
+     * Given to `log`.
+     */
+    void *log_data;
+    /**
+     * Lets go of `log_data`: once, when the runs and every host over them are gone, or their opening failed. On any thread.
+     */
+    agenthost_destroy log_destroy;
+    /**
+     * NULL: the built-in rule.
+     */
+    agenthost_access access;
+    /**
+     * Given to `access`.
+     */
+    void *access_data;
+    /**
+     * Lets go of `access_data`, like `log_destroy`.
+     */
+    agenthost_destroy access_destroy;
 } agenthost_runs_options;
 
 /**
@@ -1756,8 +1798,10 @@ uint32_t agenthost_is_sensitive_name(const struct agenthost_host *host,
 
 /**
  * Opens runs: `memory:` for runs that end with the process, `sqlite:path` for a file, which is made where there is none. What is
- * overdue is ended before this returns. `options` may be NULL: every default. `*runs` is yours: one count. `why` may be NULL;
- * on `AGENTHOST_INVALID_ARGUMENT` it gets a text that says what was expected, or why the store cannot be opened.
+ * overdue is ended before this returns. `options` may be NULL: every default. `*runs` is yours: one count.
+ *
+ * Takes `options->log_data` and `options->access_data` over whatever it returns, as `agenthost_host_new` does. `why` may be NULL; on
+ * failure it gets a text that says what was expected, or why the store cannot be opened.
  */
 agenthost_status agenthost_runs_open(struct agenthost_str url,
                                      const struct agenthost_runs_options *options,
@@ -1782,11 +1826,14 @@ agenthost_status agenthost_runs_close(struct agenthost_runs *runs);
 void agenthost_runs_release(struct agenthost_runs *runs);
 
 /**
- * A host that these runs serve, with a host's defaults. `*host` is yours: one count. It keeps the runs open; closing it does
- * not close them.
+ * A host that these runs serve. `options` may be NULL: every default. `*host` is yours: one count. It keeps the runs open; closing
+ * it does not close them. A host over closed runs answers `unavailable`. Takes `options->log_data` over whatever it returns, and tells
+ * `why`, as `agenthost_host_new` does.
  */
 agenthost_status agenthost_runs_host(struct agenthost_runs *runs,
-                                     struct agenthost_host **host);
+                                     const struct agenthost_host_options *options,
+                                     struct agenthost_host **host,
+                                     struct agenthost_buffer **why);
 
 /**
  * The error, or NULL. `AGENTHOST_CODE_UNAVAILABLE` and `AGENTHOST_CODE_INTERNAL` mean that it is not known whether the call was done: call

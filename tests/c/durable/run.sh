@@ -6,7 +6,7 @@ out=.build/c-durable
 lib=${AGENTHOST_LIB:-target/release}
 [ -n "${AGENTHOST_LIB:-}" ] || cargo build --quiet --release -p agenthost
 mkdir -p $out
-strict=(-std=c99 -D_DEFAULT_SOURCE -g -O1 -Wall -Wextra -pedantic -Werror -Iinclude tests/c/durable/runs.c)
+strict=(-std=c99 -D_DEFAULT_SOURCE -g -O1 -Wall -Wextra -pedantic -Werror -Iinclude -Itests/c/durable tests/c/durable/{runs,options}.c)
 link=("$lib/libagenthost.a" -pthread -ldl -lm)
 
 # each COMMAND... - in a folder of its own.
@@ -25,6 +25,6 @@ if echo 'int main(void) { return 0; }' | gcc -fsanitize=address -x c - -o $out/p
 fi
 if command -v valgrind >/dev/null; then
     # "Possibly lost" is what a table of the process holds by a pointer into its middle, as Rust's hash tables do.
-    each valgrind --quiet --error-exitcode=99 --leak-check=full --errors-for-leak-kinds=definite --show-leak-kinds=definite \
+    each valgrind --quiet --fair-sched=yes --error-exitcode=99 --leak-check=full --errors-for-leak-kinds=definite --show-leak-kinds=definite \
         --child-silent-after-fork=yes $out/runs | sed 's/^c-durable/c-durable-memcheck/'
 fi

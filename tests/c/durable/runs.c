@@ -1,72 +1,9 @@
 /* Durable runs from C: a run's whole life over a file, with every call of the worker's and the operator's side, and misuse. */
 #include <pthread.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "agenthost.h"
-
-#define CHECK(condition)                                                                       \
-    do {                                                                                       \
-        if (!(condition)) {                                                                    \
-            fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #condition);            \
-            exit(1);                                                                           \
-        }                                                                                      \
-    } while (0)
-
-#define TEXT agenthost_text
-#define SOON 60000
-
-static int is(agenthost_str text, const char *expected) {
-    return text.len == strlen(expected) && memcmp(text.data, expected, text.len) == 0;
-}
-
-static int holds(agenthost_str text, const char *part) {
-    size_t i, len = strlen(part);
-    for (i = 0; i + len <= text.len; i++)
-        if (memcmp(text.data + i, part, len) == 0) return 1;
-    return 0;
-}
-
-/* A response has to hold `part`. */
-static void dispatch(agenthost_host *host, const char *operation, const char *key, const char *body, const char *part) {
-    char message[2048];
-    agenthost_buffer *response = NULL;
-    agenthost_str text;
-    snprintf(message, sizeof message,
-             "{\"protocolVersion\":\"2026-07-01\",\"requestId\":\"r\",\"idempotencyKey\":\"%s\",\"operation\":\"%s\",\"body\":%s}",
-             key, operation, body);
-    CHECK(agenthost_dispatch_json(host, TEXT(message), &response) == AGENTHOST_OK);
-    text.data = agenthost_buffer_data(response);
-    text.len = agenthost_buffer_len(response);
-    if (!holds(text, part)) fprintf(stderr, "%.*s\n", (int)text.len, text.data);
-    CHECK(holds(text, part));
-    agenthost_buffer_free(response);
-}
-
-/* An outcome without an error. */
-static void well(agenthost_status status, agenthost_outcome **place) {
-    agenthost_outcome *outcome = *place;
-    const agenthost_error *error;
-    CHECK(status == AGENTHOST_OK);
-    CHECK(outcome != NULL);
-    error = agenthost_outcome_error(outcome);
-    if (error != NULL) fprintf(stderr, "%.*s\n", (int)error->message.len, error->message.data);
-    CHECK(error == NULL);
-}
-
-/* An outcome with an error whose details hold `part`. */
-static void badly(agenthost_status status, agenthost_outcome **place, agenthost_code code, const char *part) {
-    agenthost_outcome *outcome = *place;
-    CHECK(status == AGENTHOST_OK);
-    CHECK(agenthost_outcome_error(outcome) != NULL);
-    CHECK(agenthost_outcome_error(outcome)->code == code);
-    CHECK(holds(agenthost_outcome_error(outcome)->details, part));
-    CHECK(agenthost_outcome_claimed(outcome) == NULL && agenthost_outcome_number(outcome) == 0);
-    agenthost_outcome_free(outcome);
-}
+#include "check.h"
 
 /* A claim, copied out of its outcome. */
 typedef struct claim {
@@ -145,7 +82,7 @@ static void a_run_lives(agenthost_runs *runs, const char *copy) {
     agenthost_str agent = {NULL, 0};
     int64_t sequence;
 
-    CHECK(agenthost_runs_host(runs, &host) == AGENTHOST_OK);
+    CHECK(agenthost_runs_host(runs, NULL, &host, NULL) == AGENTHOST_OK);
     CHECK(agenthost_runs_wait_for_work(runs, &agent, 1, SOON, receive, &in, NULL) == AGENTHOST_OK);
     dispatch(host, "create_run", "create", "{\"context\":{\"runId\":\"run\"},\"input\":{\"n\":1},\"metadata\":{\"k\":\"v\"}}", "\"revision\":1");
     dispatch(host, "create_run", "create", "{\"input\":{\"n\":1.0},\"metadata\":{\"k\":\"v\"},\"context\":{\"runId\":\"run\"}}", "\"revision\":1");
@@ -326,6 +263,7 @@ int main(int argc, char **argv) {
     CHECK(argc == 2);
     misuse_is_a_status();
     a_forked_child_is_told();
+    options_are_kept(argv[1]);
     CHECK(agenthost_runs_open(TEXT("memory:"), NULL, &runs, NULL) == AGENTHOST_OK);
     a_run_lives(runs, NULL);
     agenthost_runs_release(runs);
@@ -335,6 +273,6 @@ int main(int argc, char **argv) {
     a_run_lives(runs, copy);
     agenthost_runs_release(runs);
     for (kind = 1; kind <= AGENTHOST_LIVE_OUTCOMES; kind++) CHECK(agenthost_live(kind) == 0);
-    puts("c-durable: 4 passed, 0 failed");
+    puts("c-durable: 8 passed, 0 failed");
     return 0;
 }
