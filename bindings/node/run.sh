@@ -33,6 +33,13 @@ library() {
     cmp -s "$built" "$home/agenthost.node" || { rm -f "$home/agenthost.node" && cp "$built" "$home/agenthost.node"; }
 }
 
+# What only Rust can see: the answers that an ending environment gives.
+native() {
+    local output
+    output=$(cd "$root" && cargo test --quiet --release -p agenthost-node 2>&1) || { echo "$output"; echo "node-native: 0 passed, 1 failed"; return 1; }
+    echo "$output" | sed -n 's/^test result: ok\. \([0-9]*\) passed; \([0-9]*\) failed.*/node-native: \1 passed, \2 failed/p'
+}
+
 prepare() {
     stage "npm packages" tools && stage "library" library
 }
@@ -40,6 +47,7 @@ prepare() {
 tests() {
     local status=0
     prepare || return
+    stage "native tests" native || status=1
     stage "tests" node --test --test-reporter=./tests/reporter.mjs tests/*.test.mjs || status=1
     stage "conformance" node tests/conformance/main.mjs || status=1
     stage "packed tarballs" tests/packed/run.sh || status=1

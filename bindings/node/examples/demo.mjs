@@ -58,3 +58,11 @@ console.log('node: a client reads', run.status, run.result);
 console.log('node: and cancels', await client.cancelRun({ runId: 'run-1', expectedRevision: run.revision, reason: 'the demo is over' }));
 await client.getRun({ runId: 'run-2' }).catch((error) => console.log('node: an error is typed:', error.name, error.code, '-', error.message));
 await host.close();
+
+const durable = await Host.open('memory:');
+const recorder = new Client(durable.dispatchJson);
+const key = { idempotencyKey: 'demo-1' };
+console.log('node: a durable run', await recorder.createRun({ context: { runId: 'run-1' } }, key));
+console.log('node: and its retry', await recorder.createRun({ context: { runId: 'run-1' } }, key));
+console.log('node: its events', (await recorder.listEvents({ runId: 'run-1' })).events.map(({ sequence, type }) => `${sequence} ${type}`));
+await durable.close();

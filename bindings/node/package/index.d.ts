@@ -308,6 +308,26 @@ export interface DispatchOptions {
   timeoutMs?: number | undefined;
 }
 
+/** How durable runs are opened. */
+export interface DurableOptions {
+  /** How long a worker may be silent before another may take its run over, in milliseconds, 1 to 86,400,000. Default 30,000. */
+  leaseMs?: number | undefined;
+  /** How often a run may be taken over from a silent worker before it fails. A resume begins anew. Default 10. */
+  maxAttempts?: number | undefined;
+  /** How long an idempotency key is remembered, in milliseconds. Default 86,400,000, a day. */
+  keyTtlMs?: number | undefined;
+  /** The most bytes that a message, and a response, may have; exactly as many are allowed. Default 16 MiB. */
+  maxMessageBytes?: number | undefined;
+  /** More names that are refused in metadata: nothing secret is stored. Names can be added, none removed. */
+  sensitiveNames?: readonly string[] | undefined;
+  /** Whether a call without a principal is answered `unauthorized`. Default false: such a call sees every run. */
+  requirePrincipal?: boolean | undefined;
+  /** How long a dispatch waits for its answer, in milliseconds, 0 to 2^31 - 1. Default: for ever. */
+  timeoutMs?: number | undefined;
+  /** Told why a caller got `internal` or `unavailable`. As in {@link HostOptions}. */
+  onLog?: ((record: LogRecord) => void) | undefined;
+}
+
 export interface CloseOptions {
   /** How long calls in flight may go on, in milliseconds, 0 to 2^31 - 1. Default 10,000. */
   drainMs?: number | undefined;
@@ -318,6 +338,16 @@ export interface CloseOptions {
  * keep the process alive. Its methods are bound: `dispatchJson` can be handed on as a function.
  */
 export class Host {
+  /**
+   * A host of durable runs, for who has no service: safe retries, approvals, cancellation, deadlines and events. `memory:` keeps
+   * them until the host is closed, `sqlite:path` in a file, which is made where there is none; any number of hosts and processes
+   * may open one file. Opening, and what the runs write, happens on other threads.
+   *
+   * Rejects with a TypeError for a URL that names no store and for misuse, with a RangeError for a value out of range, and with
+   * an Error whose `code` is `ERR_AGENTHOST_STORE` when the store cannot be opened.
+   */
+  static open(url: string, options?: DurableOptions): Promise<DurableHost>;
+
   /** @throws TypeError when a method is missing, or an option is unknown or of a wrong type. */
   constructor(service: Service, options?: HostOptions);
 
@@ -348,6 +378,21 @@ export class Host {
 
   /** `close()`: `await using host = new Host(service)`. */
   [Symbol.asyncDispose](): Promise<void>;
+}
+
+/**
+ * A host of durable runs, made by {@link Host.open}. While a dispatch waits the process is kept alive; an open host alone does not
+ * keep it.
+ *
+ * An abort, a timeout and `close` end the wait for an answer, not the command: what was accepted is written all the same. Retry
+ * with the same idempotency key to learn what came of it. `close` also waits until everything accepted is written.
+ */
+export interface DurableHost extends Host {
+  /**
+   * The response to a message. It blocks this thread until the answer is there, for a write until it is on disk: for scripts and
+   * tests, not for a server.
+   */
+  dispatchJsonSync(data: Uint8Array | string, options?: Pick<DispatchOptions, 'principal' | 'timeoutMs'>): Uint8Array;
 }
 
 // ------------------------------------------------------------------------------------------------------------ Errors

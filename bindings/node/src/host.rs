@@ -15,10 +15,11 @@ use napi::bindgen_prelude::{Either, Env, Error, Result, Status};
 use napi_derive::napi;
 use slab::Slab;
 
+use crate::ending::{self, Ended};
 use crate::registry::Registry;
 
 /// A log record: level, message, fields.
-type Record = (&'static str, String, Vec<(String, String)>);
+pub(crate) type Record = (&'static str, String, Vec<(String, String)>);
 
 /// A response; with records, when the host has something to tell its log, as JSON behind it.
 type Settled = Either<String, Vec<String>>;
@@ -39,15 +40,13 @@ struct NodeHost {
 
 thread_local! {
     static HOSTS: Registry<NodeHost> = const { Registry::new("host") };
-    /// The environments whose end this thread is told about.
-    static WATCHED: RefCell<Vec<usize>> = const { RefCell::new(Vec::new()) };
 }
 
 fn host(number: u32) -> Result<Rc<NodeHost>> {
     HOSTS.with(|hosts| hosts.get(number))
 }
 
-fn invalid(reason: impl ToString) -> Error {
+pub(crate) fn invalid(reason: impl ToString) -> Error {
     Error::new(Status::InvalidArg, reason.to_string())
 }
 
@@ -61,6 +60,10 @@ pub(crate) fn create_host(
 ) -> Result<u32> {
     let sensitive_names = SensitiveNames::with(sensitive_names).map_err(invalid)?;
     let dispatcher = Dispatcher { max_message_bytes: max_message_bytes as usize, sensitive_names, require_principal };
+    make_host(dispatcher, ending::name(&env), ending::by_node(&env))
+}
+
+fn make_host(dispatcher: Dispatcher, environment: usize, ask: impl FnOnce(Ended) -> Result<()>) -> Result<u32> {
     let records = Arc::new(Mutex::new(Vec::new()));
     let log = {
         let records = records.clone();
@@ -70,32 +73,21 @@ pub(crate) fn create_host(
         })
     };
     let host = Host::without_service(HostOptions { dispatcher, default_timeout: None, log: Some(log) });
-    let environment = env.raw() as usize;
-    watch(env, environment)?;
+    ending::watch(environment, ask)?;
     Ok(HOSTS.with(|hosts| hosts.add(NodeHost { host, calls: RefCell::default(), records, environment })))
 }
 
-/// Closes the hosts of an environment when it ends.
-fn watch(env: Env, environment: usize) -> Result<()> {
-    WATCHED.with(|watched| {
-        if watched.borrow().contains(&environment) {
-            return Ok(());
-        }
-        env.add_env_cleanup_hook(environment, |environment| {
-            WATCHED.with(|watched| watched.borrow_mut().retain(|other| *other != environment));
-            for host in HOSTS.with(|hosts| hosts.all(|host| host.environment == environment)) {
-                // No callback is on this thread's stack, and no other thread knows the host: it closes at once.
-                let _ = host.host.close(Some(Duration::ZERO));
-                let calls = std::mem::take(&mut *host.calls.borrow_mut());
-                drop(calls);
-            }
-        })?;
-        watched.borrow_mut().push(environment);
-        Ok(())
-    })
+/// Closes the hosts of an environment that ends: each of their waiting calls is answered.
+pub(crate) fn environment_ended(environment: usize) {
+    for host in HOSTS.with(|hosts| hosts.all(|host| host.environment == environment)) {
+        // No callback is on this thread's stack, and no other thread knows the host: it closes at once.
+        let _ = host.host.close(Some(Duration::ZERO));
+        let calls = std::mem::take(&mut *host.calls.borrow_mut());
+        drop(calls);
+    }
 }
 
-fn level_name(level: LogLevel) -> &'static str {
+pub(crate) fn level_name(level: LogLevel) -> &'static str {
     match level {
         LogLevel::Error => "error",
         LogLevel::Warn => "warn",
@@ -296,6 +288,46 @@ fn quote(out: &mut Vec<u8>, value: &str) {
 }
 
 /// What is written here and in the core is UTF-8.
-fn text(response: Vec<u8>) -> String {
+pub(crate) fn text(response: Vec<u8>) -> String {
     String::from_utf8(response).unwrap_or_default()
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+
+    pub(crate) const GET_RUN: &[u8] =
+        br#"{"protocolVersion":"2026-07-01","requestId":"r-1","operation":"get_run","body":{"runId":"a"}}"#;
+
+    fn call(number: u32) -> OpenCall {
+        match host(number).unwrap().host.open(GET_RUN, None).unwrap() {
+            Opened::Call(_, _, open) => open,
+            Opened::Answered(response) => panic!("{}", text(response)),
+        }
+    }
+
+    #[test]
+    fn a_waiting_call_is_answered_when_its_environment_ends() {
+        let mut asked = Vec::new();
+        let mut make = |environment| {
+            make_host(Dispatcher::default(), environment, |ended| {
+                asked.push((environment, ended));
+                Ok(())
+            })
+        };
+        let (first, second, other) = (make(1).unwrap(), make(1).unwrap(), make(2).unwrap());
+        // What JavaScript would complete. The host in the other environment goes on.
+        let (waiting, served) = (vec![call(first), call(second)], call(other));
+
+        assert_eq!(asked.iter().map(|(environment, _)| *environment).collect::<Vec<_>>(), [1, 2], "once for each environment");
+        let (_, ended) = asked.remove(0);
+        ended();
+        for open in waiting {
+            assert!(open.is_abandoned());
+            let response = text(open.complete_json(r#"{"runId":"a","revision":1,"status":"running","context":{"runId":"a"}}"#));
+            assert!(response.contains(r#""requestId":"r-1""#) && response.contains(r#""reason":"closed""#), "{response}");
+        }
+        assert!(!served.is_abandoned());
+        drop(served);
+    }
 }

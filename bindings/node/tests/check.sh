@@ -17,7 +17,7 @@ check() {
     fi
 }
 
-clippy() { (cd ../.. && cargo clippy --quiet --no-deps -p agenthost-node -- -D warnings); }
+clippy() { (cd ../.. && cargo clippy --quiet --release --no-deps -p agenthost-node -- -D warnings); }
 
 # A script must parse, without a warning; what it does is tested.
 scripts_parse() {

@@ -13,4 +13,5 @@ const error: agenthost.HostError = new HostError('conflict', 'no');
 new Host(service, { timeout: 5 });
 // @ts-expect-error no such code
 new HostError('made_up', 'no');
-export = [run, error];
+const durable: Promise<agenthost.DurableHost> = Host.open('memory:', { leaseMs: 5 });
+export = [run, error, durable];

@@ -2,7 +2,7 @@
 
 import {
   BadResponse, Client, decodeResponse, encodeRequest, Host, HostError, isSensitiveName, negotiateVersion, supportedVersions,
-  type Call, type CreateRun, type ErrorCode, type EventPage, type Json, type RunSubmission, type RunView, type Service,
+  type Call, type CreateRun, type DurableHost, type DurableOptions, type ErrorCode, type EventPage, type Json, type RunSubmission, type RunView, type Service,
 } from 'agenthost';
 
 type Equal<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;
@@ -61,6 +61,18 @@ export async function use(): Promise<void> {
   run.resultJson = '1';
   const proxy: Service['getRun'] = () => client.getRun({ runId: 'r' });
   void [data, proxy];
+}
+
+export async function durable(): Promise<void> {
+  const options: DurableOptions = { leaseMs: 1, maxAttempts: 0, keyTtlMs: 1, maxMessageBytes: 1, sensitiveNames: ['pin'], requirePrincipal: true, timeoutMs: 0, onLog: () => {} };
+  await using opened: DurableHost = await Host.open('sqlite:runs.db', options);
+  opened.dispatchJsonSync('', { principal: 'alice', timeoutMs: 5 });
+  const host: Host = opened;
+  void new Client(host.dispatchJson);
+  // @ts-expect-error misspelled
+  await Host.open('memory:', { lease: 5 });
+  // @ts-expect-error a URL is text
+  await Host.open(new URL('memory:'));
 }
 
 const error = new HostError('not_found', 'no', { retryable: true, details: { a: 1 }, metadata: { b: '2' }, cause: new Error() });

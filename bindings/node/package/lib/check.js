@@ -3,6 +3,7 @@
 // text is text. What a value may be is the core's to say.
 
 const { types } = require('node:util');
+const native = require('./native');
 
 /** The longest delay that a timer takes, in milliseconds: 2^31 - 1, about 24 days. */
 const LONGEST_DELAY_MS = 2147483647;
@@ -70,6 +71,23 @@ function callback(where, value) {
   return value;
 }
 
+/** The limits that every host has, with their defaults. */
+function limits(where, { maxMessageBytes, sensitiveNames = [], requirePrincipal = false }) {
+  const most = maxMessageBytes === undefined ? native.defaultMaxMessageBytes() : whole(`${where}: maxMessageBytes`, maxMessageBytes, 1);
+  if (!Array.isArray(sensitiveNames)) throw new TypeError(`${where}: sensitiveNames: expected an array of strings, found ${kind(sensitiveNames)}`);
+  const names = sensitiveNames.map((name, index) => text(`${where}: sensitiveNames.${index}`, name));
+  if (typeof requirePrincipal !== 'boolean') throw new TypeError(`${where}: requirePrincipal: expected a boolean, found ${kind(requirePrincipal)}`);
+  return { maxMessageBytes: most, sensitiveNames: names, requirePrincipal };
+}
+
+/**
+ * Binds a host's methods, so that they can be handed on as they are. As its own members they also make a structured clone fail:
+ * without them `postMessage(host)` would arrive as `{}`.
+ */
+function bind(host) {
+  for (const name of ['dispatchJson', 'dispatchJsonSync', 'close']) host[name] = host[name].bind(host);
+}
+
 /** A message as a string or bytes that nobody else can change. */
 function message(where, data) {
   if (typeof data === 'string') return escaped(data);
@@ -97,4 +115,4 @@ function kind(value) {
   }
 }
 
-module.exports = { callback, delay, json, kind, message, options, pairs, signal, text, whole };
+module.exports = { LONGEST_DELAY_MS, bind, callback, delay, json, kind, limits, message, options, pairs, signal, text, whole };

@@ -5,7 +5,9 @@
 const { inspect } = require('node:util');
 const { METHODS, abandon, decode } = require('./call');
 const check = require('./check');
+const durable = require('./durable');
 const { HostError } = require('./errors');
+const { Flights } = require('./flights');
 const log = require('./log');
 const native = require('./native');
 const results = require('./results');
@@ -24,13 +26,8 @@ class Host {
   #service;
   #timeoutMs;
   #onLog;
-  /** The calls in flight, by their numbers. */
-  #flights = new Map();
-  /** The calls that each signal aborts. */
-  #signals = new WeakMap();
+  #flights = new Flights((...told) => this.#giveUp(...told));
   #closing = false;
-  /** Who waits for the last call to end. */
-  #idle = [];
 
   constructor(service, given) {
     const options = check.options('Host', given, HOST_OPTIONS);
@@ -39,9 +36,11 @@ class Host {
     this.#onLog = check.callback('Host: onLog', options.onLog) ?? log.toProcessWarning;
     this.#number = createNative(options);
     lost.register(this, this.#number);
-    // Bound, so that they can be handed on as they are. As a host's own members they also make a structured clone fail:
-    // without them `postMessage(host)` would arrive as `{}`.
-    for (const name of ['dispatchJson', 'dispatchJsonSync', 'close']) this[name] = this[name].bind(this);
+    check.bind(this);
+  }
+
+  static open(url, options) {
+    return durable.open(url, options);
   }
 
   dispatchJson(data, given) {
@@ -75,21 +74,13 @@ class Host {
     check.delay('close: drainMs', drainMs);
     native.refuseCalls(this.#number);
     this.#closing = true;
-    if (this.#flights.size > 0 && drainMs > 0) await this.#drained(drainMs);
+    const drained = this.#flights.drained(drainMs);
+    // Without anything to wait for the host is closed before this returns.
+    if (drained !== undefined) await drained;
     const records = native.closeHost(this.#number);
     const reason = new DOMException('The host is closed', 'AbortError');
-    for (const flight of [...this.#flights.values()]) this.#giveUp(flight, false, reason);
+    for (const flight of this.#flights.all()) this.#giveUp(flight, false, reason);
     this.#tell(records);
-  }
-
-  #drained(drainMs) {
-    return new Promise((resolve) => {
-      const timer = setTimeout(resolve, drainMs);
-      this.#idle.push(() => {
-        clearTimeout(timer);
-        resolve();
-      });
-    });
   }
 
   #dispatch(data, given) {
@@ -99,8 +90,11 @@ class Host {
     const opened = this.#open('dispatchJson', data, options.principal);
     if (isResponse(opened)) return Promise.resolve(Buffer.from(opened));
     const flight = this.#takeOff(opened, options.principal);
-    this.#watch(flight, signal, timeoutMs);
-    if (flight.response !== undefined) return Promise.resolve(flight.response);
+    if (signal?.aborted) {
+      this.#giveUp(flight, false, signal.reason);
+      return Promise.resolve(flight.response);
+    }
+    this.#flights.watch(flight, signal, timeoutMs);
     const outcome = this.#serve(flight);
     if (flight.response !== undefined) {
       // Nobody takes a late answer; that it fails is told all the same.
@@ -129,42 +123,8 @@ class Host {
   #takeOff(opened, principal) {
     const { number, call, request } = decode(opened, principal);
     const flight = { number, call, request, response: undefined, resolve: undefined, reject: undefined, timer: undefined, unlisten: undefined };
-    this.#flights.set(number, flight);
+    this.#flights.add(flight);
     return flight;
-  }
-
-  /** Answers the call when it takes too long, or its caller does not want it any more. */
-  #watch(flight, signal, timeoutMs) {
-    if (signal?.aborted) {
-      this.#giveUp(flight, false, signal.reason);
-      return;
-    }
-    if (signal !== undefined) this.#listen(flight, signal);
-    if (timeoutMs !== undefined) {
-      const onTime = () => this.#giveUp(flight, true, new DOMException(`No answer within ${timeoutMs} ms`, 'TimeoutError'));
-      flight.timer = setTimeout(onTime, timeoutMs);
-    }
-  }
-
-  /** Listens to a signal once for all calls that share it: signals warn of more than ten listeners. */
-  #listen(flight, signal) {
-    let group = this.#signals.get(signal);
-    if (group === undefined) {
-      const flights = new Set();
-      const onAbort = () => {
-        for (const each of [...flights]) this.#giveUp(each, false, signal.reason);
-      };
-      group = { flights, onAbort };
-      this.#signals.set(signal, group);
-      signal.addEventListener('abort', onAbort, { once: true });
-    }
-    group.flights.add(flight);
-    flight.unlisten = () => {
-      group.flights.delete(flight);
-      if (group.flights.size > 0 || this.#signals.get(signal) !== group) return;
-      this.#signals.delete(signal);
-      signal.removeEventListener('abort', group.onAbort);
-    };
   }
 
   /** Calls the service's method: `{ value }`, with `later` when it is a promise of the answer, with `failed` when it threw. */
@@ -224,19 +184,14 @@ class Host {
   #end(flight, settled, cause) {
     const withRecords = typeof settled !== 'string';
     flight.response = Buffer.from(withRecords ? settled[0] : settled);
-    this.#flights.delete(flight.number);
-    if (flight.timer !== undefined) clearTimeout(flight.timer);
-    flight.unlisten?.();
+    this.#flights.remove(flight);
     flight.resolve?.(flight.response);
-    if (this.#closing && this.#flights.size === 0) for (const wake of this.#idle.splice(0)) wake();
     if (withRecords) this.#tell(settled[1], cause);
     return flight.response;
   }
 
   #tell(records, cause) {
-    for (const [level, message, fields] of JSON.parse(records)) {
-      this.#log({ level, message, fields: Object.fromEntries(fields), ...(cause === undefined ? {} : { cause }) });
-    }
+    for (const record of JSON.parse(records)) this.#log({ ...log.record(record), ...(cause === undefined ? {} : { cause }) });
   }
 
   #log(record) {
@@ -247,6 +202,9 @@ class Host {
     return `Host ${inspect({ closing: this.#closing, inFlight: this.#flights.size }, options)}`;
   }
 }
+
+// A durable host is one too, though it has no service and so is not constructed like one.
+Object.setPrototypeOf(durable.DurableHost.prototype, Host.prototype);
 
 if (Symbol.asyncDispose !== undefined) {
   Object.defineProperty(Host.prototype, Symbol.asyncDispose, {
@@ -267,13 +225,10 @@ function checkService(service) {
   return service;
 }
 
-function createNative({ maxMessageBytes, sensitiveNames = [], requirePrincipal = false }) {
-  const limit = maxMessageBytes === undefined ? native.defaultMaxMessageBytes() : check.whole('Host: maxMessageBytes', maxMessageBytes, 1);
-  if (!Array.isArray(sensitiveNames)) throw new TypeError(`Host: sensitiveNames: expected an array of strings, found ${check.kind(sensitiveNames)}`);
-  const names = sensitiveNames.map((name, index) => check.text(`Host: sensitiveNames.${index}`, name));
-  if (typeof requirePrincipal !== 'boolean') throw new TypeError(`Host: requirePrincipal: expected a boolean, found ${check.kind(requirePrincipal)}`);
+function createNative(options) {
+  const { maxMessageBytes, sensitiveNames, requirePrincipal } = check.limits('Host', options);
   try {
-    return native.createHost(limit, names, requirePrincipal);
+    return native.createHost(maxMessageBytes, sensitiveNames, requirePrincipal);
   } catch (error) {
     throw new TypeError(`Host: ${error.message}`);
   }

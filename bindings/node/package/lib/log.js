@@ -17,6 +17,11 @@ function warnOfHook(error) {
   process.emitWarning(`the onLog hook failed: ${show(error)}`, WARNING);
 }
 
+/** A record as native code tells it. */
+function record([level, message, fields]) {
+  return { level, message, fields: Object.fromEntries(fields) };
+}
+
 /** The default: warnings of the process, with the cause's stack where there is one. */
 function toProcessWarning({ message, fields, cause }) {
   const told = Object.entries(fields).map(([name, value]) => `${name}: ${value}`);
@@ -42,4 +47,4 @@ function show(thrown) {
   }
 }
 
-module.exports = { emit, show, toProcessWarning };
+module.exports = { emit, record, show, toProcessWarning };

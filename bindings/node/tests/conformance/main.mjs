@@ -29,8 +29,19 @@ const WAYS = {
   'synchronous service, promise': (host, request) => host.dispatchJson(request),
 };
 
+/** Durable runs: what is refused before the service is refused by them in the same bytes. */
+const durable = await Host.open('memory:');
+
+async function playRefusal(request) {
+  const expected = new Host(script(undefined, [], false)).dispatchJsonSync(request);
+  for (const found of [await durable.dispatchJson(request), durable.dispatchJsonSync(request)]) {
+    if (!expected.equals(found)) throw new Error(`durable: expected ${expected}, found ${found}`);
+  }
+}
+
 async function playDispatch(vector) {
   const request = message(vector.request, vector.request_base64);
+  if (vector.call === null) await playRefusal(request);
   for (const [way, dispatch] of Object.entries(WAYS)) {
     const seen = [];
     const host = new Host(script(vector.reply, seen, way.startsWith('asynchronous')), { onLog() {} });
