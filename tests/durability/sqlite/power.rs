@@ -1,7 +1,7 @@
 //! The power goes, the disk is full, the disk fails.
 
 use std::collections::HashMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Barrier, Mutex, RwLock};
 use std::thread::{self, JoinHandle};
@@ -28,6 +28,10 @@ pub(crate) fn trials() -> Vec<Trial> {
         }),
         trial("a_full_disk_and_failing_writes_and_syncs_answer_unavailable_and_lose_nothing", || {
             let wrong = in_a_process("faults");
+            assert!(wrong.is_empty(), "{wrong}");
+        }),
+        trial("files_that_may_not_grow_answer_unavailable_and_lose_nothing", || {
+            let wrong = in_a_process("full");
             assert!(wrong.is_empty(), "{wrong}");
         }),
     ]
@@ -185,5 +189,64 @@ pub(crate) fn fail(path: &Path) {
     drop(db);
     if let Err(lost) = missing(path, &acknowledged) {
         println!("{lost}");
+    }
+}
+
+/// Lets the system itself refuse to write, in the middle of a write too: no file of this process may grow over a limit. Says what
+/// is wrong.
+pub(crate) fn fill_up(path: &Path) {
+    limit::survive();
+    let db = Db::open(path);
+    let load = Load::start(&db);
+    let mut dice = Dice(5);
+    let log = PathBuf::from(format!("{}-wal", path.display()));
+    let mut refused = 0;
+    for round in 0..40 {
+        thread::sleep(Duration::from_millis(dice.below(20)));
+        let size = std::fs::metadata(&log).map_or(0, |log| log.len());
+        limit::file_size(Some(size / 2 + dice.below(size.max(1))));
+        for number in 0..4 {
+            match db.create(&format!("full-{round}-{number}")) {
+                Ok(()) => {}
+                Err(StoreError::Unavailable(_)) => refused += 1,
+                Err(other) => println!("round {round}: told {other:?}"),
+            }
+        }
+        if let Err(error) = db.head("full-0-0") {
+            println!("round {round}: a read was told {error:?}");
+        }
+        limit::file_size(None);
+        if let Err(error) = db.create(&format!("after-{round}")) {
+            println!("after round {round}: {error}");
+        }
+    }
+    let mut acknowledged = load.end();
+    acknowledged.insert("after-39".to_owned(), 1);
+    assert!(refused > 5 && acknowledged.len() > 50, "{refused} refused of {}: the test proves little", acknowledged.len());
+    drop(db);
+    if let Err(lost) = missing(path, &acknowledged) {
+        println!("{lost}");
+    }
+}
+
+/// The system's own limit of how large a file may get.
+mod limit {
+    #![allow(unsafe_code, reason = "limits are set by system calls")]
+
+    /// A process that writes over its limit gets an error, and no signal.
+    pub(super) fn survive() {
+        // SAFETY: ignoring a signal runs no code of ours.
+        assert_ne!(unsafe { libc::signal(libc::SIGXFSZ, libc::SIG_IGN) }, libc::SIG_ERR);
+    }
+
+    /// No file may get larger than that. None: as before.
+    pub(super) fn file_size(bytes: Option<u64>) {
+        let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
+        // SAFETY: both calls get a struct that lives while they run.
+        unsafe {
+            assert_eq!(libc::getrlimit(libc::RLIMIT_FSIZE, &raw mut limit), 0);
+            limit.rlim_cur = bytes.unwrap_or(limit.rlim_max);
+            assert_eq!(libc::setrlimit(libc::RLIMIT_FSIZE, &raw const limit), 0);
+        }
     }
 }

@@ -25,6 +25,7 @@ pub(crate) fn play(role: &str, arguments: &[String]) {
         "power-lost" => power::lose_power(path, false),
         "power-lost-on-a-liar" => power::lose_power(path, true),
         "faults" => power::fail(path),
+        "full" => power::fill_up(path),
         "make-calls" => calls::make(path, &arguments[1], arguments[2].parse().expect("a seed")),
         "create-one" => {
             let db = Db::open(path);
