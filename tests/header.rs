@@ -10,7 +10,7 @@ fn generated() -> String {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let config = cbindgen::Config::from_file(root.join("cbindgen.toml")).expect("cbindgen.toml");
     let mut builder = cbindgen::Builder::new().with_config(config);
-    for name in FILES.into_iter().chain(["runs", "outcome", "worker", "library"]) {
+    for name in FILES.into_iter().chain(["runs", "outcome", "worker", "operator", "library"]) {
         builder = builder.with_src(root.join(format!("src/capi/{name}.rs")));
     }
     let mut text = Vec::new();
@@ -36,7 +36,7 @@ fn the_committed_header_is_what_the_items_make() {
 fn every_export_stands_in_the_header() {
     let header = generated();
     let mut exports = 0;
-    for name in FILES.into_iter().chain(["runs", "outcome", "worker", "library"]) {
+    for name in FILES.into_iter().chain(["runs", "outcome", "worker", "operator", "library"]) {
         let source =
             std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("src/capi/{name}.rs"))).expect(name);
         for export in source.split("extern \"C\" fn ").skip(1).filter_map(|rest| rest.split('(').next()) {

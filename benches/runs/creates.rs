@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use rusqlite::Connection;
 use serde_json::{Value, json};
 
-use crate::{Scratch, create, open, ratio};
+use crate::{FILLER, Scratch, create, open, ratio, settle};
 
 const WARM_UP: Duration = Duration::from_millis(200);
 /// The best of some windows counts: what else the machine does only takes away.
@@ -56,6 +56,7 @@ pub(crate) fn measure(scratch: &Scratch) -> (Value, Value) {
 fn rate(scratch: &Scratch, callers: usize, ids: Ids) -> (f64, Value) {
     let path = scratch.file();
     let runs = open(&path);
+    settle(&runs);
     let (created, stop) = (Arc::new(AtomicU64::new(0)), Arc::new(AtomicBool::new(false)));
     let together = Arc::new(Barrier::new(callers + 1));
     let threads: Vec<_> = (0..callers)
@@ -82,6 +83,7 @@ fn rate(scratch: &Scratch, callers: usize, ids: Ids) -> (f64, Value) {
     drop(runs);
 
     let connection = Connection::open(&path).expect("the database opens");
+    connection.execute("DELETE FROM event WHERE type = ?1", [FILLER]).expect("it is deleted");
     let number = |sql: &str| connection.query_row(sql, [], |row| row.get::<_, i64>(0)).expect("it is answered");
     let count = number("SELECT count(*) FROM run").max(1);
     let keys = number("SELECT sum(pgsize) FROM dbstat WHERE aggregate = TRUE AND name IN ('request', 'request_expiry')");

@@ -8,14 +8,17 @@ use agenthost::service::{Answer, Call, ListEvents, Request};
 use rusqlite::Connection;
 use serde_json::{Value, json};
 
-use crate::{Scratch, create, median, open, ratio};
+use crate::{Scratch, create, median, open, ratio, settle};
 
 const ROUNDS: usize = 10;
 const APPENDS: usize = 60;
+/// Few enough for a log of SQLite's own size to grow through.
+const GROWING: usize = 200;
 const ADMITTED: usize = 5_000;
 const CLAIMS: usize = 200;
 
-/// An append by one caller at 0 and at 5,000 admitted results of 1 KiB, beside a bare commit of one row by SQLite.
+/// An append by one caller at 0 and at 5,000 admitted results of 1 KiB, beside a bare commit of one row by SQLite: first while both
+/// logs grow, then in logs that have their size.
 pub(crate) fn appends(scratch: &Scratch) -> Value {
     let runs = open(&scratch.file());
     create(&runs, "run").expect("a run is created");
@@ -26,9 +29,13 @@ pub(crate) fn appends(scratch: &Scratch) -> Value {
     let append = || {
         runs.append_events(&claimed.claim, &event, None).wait().expect("it is appended");
     };
-    let bare = bare_commits(scratch);
+    let bare = Bare::new(scratch);
+    let commit = || bare.commit();
 
-    let (at_0, bare_first) = in_turns(append, &bare);
+    let (growing, bare_growing) = (median(GROWING, append), median(GROWING, commit));
+    settle(&runs);
+    bare.settle();
+    let (at_0, bare_first) = in_turns(append, commit);
     let outcome = format!("\"{}\"", "x".repeat(1022));
     let admitted: Vec<_> = (0..ADMITTED)
         .map(|number| {
@@ -43,7 +50,9 @@ pub(crate) fn appends(scratch: &Scratch) -> Value {
         })
         .collect();
     admitted.into_iter().for_each(|later| drop(later.wait().expect("it is admitted")));
-    let (at_5000, bare_then) = in_turns(append, &bare);
+    // A pause is used to move the log.
+    std::thread::sleep(std::time::Duration::from_secs(1));
+    let (at_5000, bare_then) = in_turns(append, commit);
     json!({
         "at_0_admitted": at_0,
         "at_5000_admitted": at_5000,
@@ -51,6 +60,8 @@ pub(crate) fn appends(scratch: &Scratch) -> Value {
         "at_5000_to_0": ratio(at_5000, at_0),
         "at_0_to_bare": ratio(at_0, bare_first),
         "at_5000_to_bare": ratio(at_5000, bare_then),
+        "while_the_log_grows": growing,
+        "bare_while_the_log_grows": bare_growing,
     })
 }
 
@@ -62,16 +73,34 @@ fn in_turns(one: impl Fn(), other: impl Fn()) -> (f64, f64) {
 }
 
 /// SQLite's own commit of one such row, with the same settings.
-fn bare_commits(scratch: &Scratch) -> impl Fn() {
-    let connection = Connection::open(scratch.file()).expect("the database opens");
-    connection
-        .execute_batch("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; CREATE TABLE event (run, seq, data, PRIMARY KEY (run, seq)) WITHOUT ROWID")
-        .expect("it is set up");
-    let number = std::cell::Cell::new(0);
-    move || {
-        number.set(number.get() + 1);
-        let mut insert = connection.prepare_cached("INSERT INTO event VALUES (1, ?1, ?2)").expect("it is prepared");
-        insert.execute((number.get(), r#"{"delta":"and so on, and so forth"}"#)).expect("it is committed");
+struct Bare {
+    connection: Connection,
+    rows: std::cell::Cell<i64>,
+}
+
+impl Bare {
+    fn new(scratch: &Scratch) -> Bare {
+        let connection = Connection::open(scratch.file()).expect("the database opens");
+        connection
+            .execute_batch(
+                "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;
+                 CREATE TABLE event (run, seq, data, PRIMARY KEY (run, seq)) WITHOUT ROWID; CREATE TABLE filler (data)",
+            )
+            .expect("it is set up");
+        Bare { connection, rows: std::cell::Cell::new(0) }
+    }
+
+    fn commit(&self) {
+        self.rows.set(self.rows.get() + 1);
+        let mut insert = self.connection.prepare_cached("INSERT INTO event VALUES (1, ?1, ?2)").expect("it is prepared");
+        insert.execute((self.rows.get(), r#"{"delta":"and so on, and so forth"}"#)).expect("it is committed");
+    }
+
+    /// As for runs: SQLite moves a log of 1,000 pages, and begins it anew.
+    fn settle(&self) {
+        for _ in 0..8 {
+            self.connection.execute("INSERT INTO filler VALUES (zeroblob(1000000))", []).expect("it is committed");
+        }
     }
 }
 
@@ -113,14 +142,15 @@ pub(crate) fn pages(scratch: &Scratch, scale: usize) -> Value {
     Value::Object(took)
 }
 
-/// A claim, committed, among a million runs that wait.
+/// A claim among a million runs that wait: what finding the run takes, and the whole of it with its commit.
 pub(crate) fn claims(scratch: &Scratch, scale: usize) -> Value {
     let path = scratch.file();
-    let runs = open(&path);
     let count = 1_000_000 / scale;
+    let runs = open(&path);
     for number in 0..CLAIMS {
         create(&runs, &format!("early-{number}")).expect("a run is created");
     }
+    settle(&runs);
     let few = claim_among(&runs, CLAIMS);
     create(&runs, "run-again").expect("a run is created");
     let columns = "owner, agent_id, status, revision, head, first, epoch, worker, lease_ms, attempt, takeovers, ready_at, fp, created_at, updated_at";
@@ -141,8 +171,22 @@ pub(crate) fn claims(scratch: &Scratch, scale: usize) -> Value {
             count,
         );
     }
+    // Whoever closes last moves what all this has left in the log: that is not a claim's cost.
+    drop(runs);
+    let runs = open(&path);
+    let agents = ["agent".to_owned()];
+    let find = median(CLAIMS, || {
+        assert!(runs.wait_for_work(&agents, std::time::Duration::ZERO).wait().expect("it looks"));
+    });
+    let growing = claim_among(&runs, CLAIMS);
+    settle(&runs);
     let many = claim_among(&runs, CLAIMS);
-    json!({ format!("among_{count}"): many, format!("among_{CLAIMS}"): few })
+    json!({
+        format!("among_{count}"): many,
+        format!("among_{CLAIMS}"): few,
+        format!("among_{count}_while_the_log_grows"): growing,
+        format!("find_among_{count}"): find,
+    })
 }
 
 fn claim_among(runs: &agenthost::runs::Runs, count: usize) -> f64 {

@@ -9,9 +9,12 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use agenthost::protocol::{ExecutionContext, FreeJson, HostError, Metadata, Operation};
-use agenthost::runs::{Runs, RunsOptions};
+use agenthost::runs::{ClaimRequest, NewEvent, Runs, RunsOptions};
 use agenthost::service::{Answer, Call, CreateRun, Request};
 use serde_json::{Value, json};
+
+/// The type of the events that `settle` writes.
+const FILLER: &str = "filler";
 
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -107,8 +110,28 @@ fn open(path: &Path) -> Runs {
     Runs::open(&format!("sqlite:{}", path.display()), RunsOptions::default()).expect("the database opens")
 }
 
+/// Writes so much that the log begins anew in a file that has its size: from then on commits write over it, as they do in any
+/// database that has been in use for a while. As long as it grows each sync has to record its new size as well.
+fn settle(runs: &Runs) {
+    create_for(runs, "filler", &uuid::Uuid::now_v7().to_string()).expect("a run is created");
+    let request = ClaimRequest { agent_ids: vec!["filler".to_owned()], ..ClaimRequest::default() };
+    let claimed = runs.claim(&request).wait().expect("it is claimed").expect("there is one");
+    let data = FreeJson::new(&format!("\"{}\"", "x".repeat(1_000_000))).expect("it is JSON").into_owned();
+    let event = [NewEvent::new(FILLER, data)];
+    for _ in 0..40 {
+        runs.append_events(&claimed.claim, &event, None).wait().expect("it is appended");
+    }
+    runs.complete(&claimed.claim, FreeJson::NULL).wait().expect("it is completed");
+    // A pause is used to move the rest.
+    std::thread::sleep(Duration::from_secs(1));
+}
+
 /// Creates a run of the agent `agent`, with a key of its own.
 fn create(runs: &Runs, run_id: &str) -> Result<Answer<'static>, HostError<'static>> {
+    create_for(runs, "agent", run_id)
+}
+
+fn create_for(runs: &Runs, agent_id: &str, run_id: &str) -> Result<Answer<'static>, HostError<'static>> {
     let call = Call {
         operation: Operation::CreateRun,
         request_id: "request".into(),
@@ -118,7 +141,7 @@ fn create(runs: &Runs, run_id: &str) -> Result<Answer<'static>, HostError<'stati
     };
     let context = ExecutionContext {
         run_id: run_id.into(),
-        agent_id: "agent".into(),
+        agent_id: agent_id.into(),
         tenant_id: "tenant".into(),
         ..ExecutionContext::default()
     };

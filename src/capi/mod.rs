@@ -29,8 +29,11 @@ mod runs;
 mod outcome;
 mod worker;
 
+mod operator;
+
 mod library;
 
+mod call;
 mod entry;
 mod from_c;
 mod sized;
@@ -40,6 +43,7 @@ pub use dispatch::*;
 pub use host::*;
 pub use library::*;
 pub use live::*;
+pub use operator::*;
 pub use outcome::*;
 pub use reply::*;
 pub use request::*;

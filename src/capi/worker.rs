@@ -1,4 +1,4 @@
-//! The side of workers and operators of durable runs.
+//! The side of workers of durable runs.
 //!
 //! Every call has the same end: `done` and `data`, or `outcome`. With `done` the call returns at once and `done` gets the outcome;
 //! with `outcome` (and `done` NULL) it waits, and `*outcome` is the caller's.
@@ -6,18 +6,16 @@
 use std::ffi::c_void;
 use std::time::Duration;
 
-use super::entry::entry;
-use super::from_c::{self, Unread};
-use super::outcome::{To, Value, agenthost_outcome, agenthost_outcome_done};
+use super::call::{agents, call, claim, json, number, owned, submission};
+use super::from_c;
+use super::outcome::{Value, agenthost_outcome, agenthost_outcome_done};
 use super::requests::sized;
-use super::runs::{agenthost_runs, runs};
+use super::runs::agenthost_runs;
 use super::sized::{self as grown, Sized};
 use super::status::{AGENTHOST_NULL_ARGUMENT, agenthost_status};
 use super::text::{agenthost_pairs, agenthost_str};
-use super::words::agenthost_run_status;
-use crate::protocol::{FreeJson, HostError, Path, RunStatus, Violation};
-use crate::runs::{Claim, ClaimRequest, Later, ListRuns, NewEvent, Runs, Suspension, ToolResult};
-use crate::service::RunSubmission;
+use crate::protocol::{Path, RunStatus};
+use crate::runs::{ClaimRequest, NewEvent, Runs, Suspension, ToolResult};
 
 /// What a worker looks for.
 #[repr(C)]
@@ -96,101 +94,6 @@ pub struct agenthost_tool_result {
 }
 
 sized!(agenthost_tool_result);
-
-/// Which runs to list. All that is given has to fit.
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct agenthost_list_runs {
-    /// `sizeof(agenthost_list_runs)`.
-    pub struct_size: usize,
-    /// In this state; 0 for any.
-    pub status: agenthost_run_status,
-    /// 1: only runs of `owner`.
-    pub has_owner: u32,
-    /// A principal; empty for runs without one.
-    pub owner: agenthost_str,
-    /// 1: only runs for `agent_id`.
-    pub has_agent_id: u32,
-    /// 0.
-    pub reserved: u32,
-    /// An agent; empty for runs without one.
-    pub agent_id: agenthost_str,
-    /// The cursor of the page before; 0 for the first.
-    pub after: u64,
-    /// The most runs of the page, 1 to 1000; 0 for 100.
-    pub limit: u64,
-}
-
-sized!(agenthost_list_runs);
-
-type Result<T> = std::result::Result<T, Unread>;
-type LaterOf<T> = Later<std::result::Result<T, HostError<'static>>>;
-
-/// # Safety
-/// As [`from_c::text`].
-unsafe fn owned(text: agenthost_str, name: &str) -> Result<String> {
-    // SAFETY: by this function's own contract.
-    Ok(unsafe { from_c::text(text, Path::ROOT.member(name)) }?.to_owned())
-}
-
-/// # Safety
-/// As [`from_c::text`].
-unsafe fn json(text: agenthost_str, name: &str) -> Result<FreeJson<'static>> {
-    // SAFETY: by this function's own contract.
-    let json = unsafe { from_c::free_json(text, Path::ROOT.member(name), FreeJson::NULL) }?;
-    Ok(json.into_owned())
-}
-
-/// # Safety
-/// `agent_ids` leads to `count` texts.
-unsafe fn agents(agent_ids: *const agenthost_str, count: usize) -> Result<Vec<String>> {
-    if count == 0 {
-        return Ok(Vec::new());
-    }
-    if agent_ids.is_null() {
-        return Err(AGENTHOST_NULL_ARGUMENT.into());
-    }
-    // SAFETY: by this function's own contract.
-    let texts = unsafe { std::slice::from_raw_parts(agent_ids, count) };
-    // SAFETY: as above.
-    texts.iter().map(|text| unsafe { owned(*text, "agentIds") }).collect()
-}
-
-/// # Safety
-/// As [`from_c::text`].
-unsafe fn claim(run_id: agenthost_str, token: agenthost_str) -> Result<Claim> {
-    // SAFETY: by this function's own contract.
-    let (run_id, token) = unsafe { (owned(run_id, "runId")?, owned(token, "token")?) };
-    let token = token.parse().map_err(|_| Violation::new(Path::ROOT.member("token"), "expected the token of a claim"))?;
-    Ok(Claim { run_id, token })
-}
-
-fn submission(submission: RunSubmission<'static>) -> Value {
-    Value { submission: Some(submission), ..Value::default() }
-}
-
-fn number(number: u64) -> Value {
-    Value { number: i64::try_from(number).unwrap_or(i64::MAX), ..Value::default() }
-}
-
-/// What every call does: find the runs and where the outcome goes, start, send.
-///
-/// # Safety
-/// As [`runs`] and [`To::of`].
-unsafe fn call<T: Send + 'static>(
-    handle: *mut agenthost_runs,
-    (done, data, outcome): (agenthost_outcome_done, *mut c_void, *mut *mut agenthost_outcome),
-    start: impl FnOnce(&Runs) -> Result<LaterOf<T>>,
-    value: impl FnOnce(T) -> Value + Send + 'static,
-) -> agenthost_status {
-    entry(|| {
-        // SAFETY: by this function's own contract.
-        let to = unsafe { To::of(done, data, outcome) }?;
-        // SAFETY: as above.
-        let runs = unsafe { runs(handle) }?;
-        to.send(start(runs), value)
-    })
-}
 
 /// Takes the longest claimable run of the agents. Outcome: `agenthost_outcome_claimed`, NULL when there is none.
 ///
@@ -420,136 +323,4 @@ pub unsafe extern "C" fn agenthost_runs_wait_for_work(
     };
     // SAFETY: as above.
     unsafe { call(runs, (done, data, outcome), start, |found| number(u64::from(found))) }
-}
-
-/// Reads a run's events after `after`, at most `limit` (1 to 1000, 0 for 256), and waits for one, at most `timeout_ms`. Returns at once
-/// when the run has ended. For whoever may see every run. Outcome: events, cursor, `agenthost_outcome_status`.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn agenthost_runs_wait_events(
-    runs: *mut agenthost_runs,
-    run_id: agenthost_str,
-    after: u64,
-    limit: u64,
-    timeout_ms: u64,
-    done: agenthost_outcome_done,
-    data: *mut c_void,
-    outcome: *mut *mut agenthost_outcome,
-) -> agenthost_status {
-    let start = |runs: &Runs| {
-        // SAFETY: the caller keeps the header's rules.
-        let run_id = unsafe { owned(run_id, "runId") }?;
-        let limit = if limit == 0 { crate::protocol::DEFAULT_PAGE_EVENTS } else { limit };
-        Ok(runs.wait_events(None, &run_id, after, limit, Duration::from_millis(timeout_ms)))
-    };
-    let value = |followed: crate::runs::Followed| Value {
-        events: followed.page.events,
-        next: followed.page.next_sequence,
-        has_more: followed.page.has_more,
-        status: Some(followed.status),
-        ..Value::default()
-    };
-    // SAFETY: as above.
-    unsafe { call(runs, (done, data, outcome), start, value) }
-}
-
-/// Lists runs, whoever owns them, in the order of their creation. `request` may be NULL: all. Outcome: runs, cursor.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn agenthost_runs_list(
-    runs: *mut agenthost_runs,
-    request: *const agenthost_list_runs,
-    done: agenthost_outcome_done,
-    data: *mut c_void,
-    outcome: *mut *mut agenthost_outcome,
-) -> agenthost_status {
-    // SAFETY: the caller keeps the header's rules, here and below.
-    let start = |runs: &Runs| unsafe {
-        if request.is_null() {
-            return Ok(runs.list_runs(ListRuns::default()));
-        }
-        let request = grown::read(request)?;
-        let place = |name| Path::ROOT.member(name);
-        let status = match request.status {
-            0 => None,
-            status => Some(from_c::word(status, place("status"))?),
-        };
-        let owner = from_c::flag(request.has_owner, place("hasOwner"))?;
-        let agent_id = from_c::flag(request.has_agent_id, place("hasAgentId"))?;
-        Ok(runs.list_runs(ListRuns {
-            status,
-            owner: if owner { Some(owned(request.owner, "owner")?) } else { None },
-            agent_id: if agent_id { Some(owned(request.agent_id, "agentId")?) } else { None },
-            after: request.after,
-            limit: usize::try_from(request.limit).unwrap_or(usize::MAX),
-        }))
-    };
-    let value =
-        |page: crate::runs::RunPage| Value { runs: page.runs, next: page.next, has_more: page.has_more, ..Value::default() };
-    // SAFETY: as above.
-    unsafe { call(runs, (done, data, outcome), start, value) }
-}
-
-/// The admitted results of a run whose tool call ids follow `after` (empty: from the first), at most `limit` (1 to 1000) and 4 MiB.
-/// The last one's id is the cursor of the next page. Outcome: admitted results.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn agenthost_runs_admitted_results(
-    runs: *mut agenthost_runs,
-    run_id: agenthost_str,
-    after: agenthost_str,
-    limit: u64,
-    done: agenthost_outcome_done,
-    data: *mut c_void,
-    outcome: *mut *mut agenthost_outcome,
-) -> agenthost_status {
-    // SAFETY: the caller keeps the header's rules.
-    let start = |runs: &Runs| unsafe {
-        let limit = usize::try_from(limit).unwrap_or(usize::MAX);
-        Ok(runs.admitted_results(&owned(run_id, "runId")?, &owned(after, "after")?, limit))
-    };
-    let value = |page: crate::runs::AdmittedPage| Value { admitted: page.results, has_more: page.has_more, ..Value::default() };
-    // SAFETY: as above.
-    unsafe { call(runs, (done, data, outcome), start, value) }
-}
-
-/// Removes the run's events up to and with `through`, but for the last. Outcome: the first sequence that is left.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn agenthost_runs_compact(
-    runs: *mut agenthost_runs,
-    run_id: agenthost_str,
-    through: u64,
-    done: agenthost_outcome_done,
-    data: *mut c_void,
-    outcome: *mut *mut agenthost_outcome,
-) -> agenthost_status {
-    // SAFETY: the caller keeps the header's rules.
-    let start = |runs: &Runs| Ok(runs.compact(&unsafe { owned(run_id, "runId") }?, through));
-    // SAFETY: as above.
-    unsafe { call(runs, (done, data, outcome), start, number) }
-}
-
-/// Deletes the runs that ended before a time (milliseconds since the Unix epoch). Outcome: how many.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn agenthost_runs_purge(
-    runs: *mut agenthost_runs,
-    ended_before_unix_ms: i64,
-    done: agenthost_outcome_done,
-    data: *mut c_void,
-    outcome: *mut *mut agenthost_outcome,
-) -> agenthost_status {
-    // SAFETY: the caller keeps the header's rules.
-    unsafe { call(runs, (done, data, outcome), |runs| Ok(runs.purge(ended_before_unix_ms)), number) }
-}
-
-/// Writes a consistent copy of everything to a file that does not exist yet, while the work goes on.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn agenthost_runs_backup(
-    runs: *mut agenthost_runs,
-    path: agenthost_str,
-    done: agenthost_outcome_done,
-    data: *mut c_void,
-    outcome: *mut *mut agenthost_outcome,
-) -> agenthost_status {
-    // SAFETY: the caller keeps the header's rules.
-    let start = |runs: &Runs| Ok(runs.backup(std::path::Path::new(&unsafe { owned(path, "path") }?)));
-    // SAFETY: as above.
-    unsafe { call(runs, (done, data, outcome), start, |()| Value::default()) }
 }
