@@ -68,16 +68,12 @@ impl PreparedRequest {
 
         let mut out = Writer::with_capacity(512);
         out.open_object();
-        out.name("protocolVersion");
-        out.string(version);
-        out.name("requestId");
-        out.string(&request_id);
+        out.member("protocolVersion", version);
+        out.member("requestId", &request_id);
         if !idempotency_key.is_empty() {
-            out.name("idempotencyKey");
-            out.string(&idempotency_key);
+            out.member("idempotencyKey", &idempotency_key);
         }
-        out.name("operation");
-        out.string(operation.name());
+        out.member("operation", operation.name());
         out.name("metadata");
         out.metadata(&options.metadata, |_| true);
         out.name("body");

@@ -43,10 +43,10 @@ impl Dispatcher {
     ///
     /// Never fails, never panics, needs time in proportion to the message, and no stack in proportion to its nesting.
     pub fn decode<'a>(&self, message: &'a [u8], principal: Option<Cow<'a, str>>) -> Decoded<'a> {
-        let envelope = match self.read(message) {
-            Ok(envelope) => envelope,
-            Err(violation) => return Decoded::Refused(refuse(&Echo::NOTHING, &violation)),
-        };
+        let mut envelope = Envelope::default();
+        if let Err(violation) = self.read(message, &mut envelope) {
+            return Decoded::Refused(refuse(&Echo::NOTHING, &violation));
+        }
         let echo = envelope.echo();
         match self.decide(envelope, principal.filter(|principal| !principal.is_empty())) {
             Ok(call) => Decoded::Call(call),
@@ -56,7 +56,7 @@ impl Dispatcher {
     }
 
     /// Reads the whole message, as far as it is JSON.
-    fn read<'a>(&self, message: &'a [u8]) -> Result<Envelope<'a>, Box<Violation>> {
+    fn read<'a>(&self, message: &'a [u8], envelope: &mut Envelope<'a>) -> Result<(), Box<Violation>> {
         if message.len() > self.max_message_bytes {
             let (found, most) = (message.len(), self.max_message_bytes);
             return Err(Violation::new(Path::ROOT, format!("expected a message of at most {most} bytes, found {found}")));
@@ -66,7 +66,6 @@ impl Dispatcher {
             Violation::new(Path::ROOT, format!("expected JSON text in UTF-8: the byte at {} is not", error.valid_up_to()))
         })?;
         let mut reader = Reader::new(text);
-        let mut envelope = Envelope::default();
         let read = if reader.peek() == Some(b'{') {
             envelope.read(&mut reader)
         } else {
@@ -74,7 +73,7 @@ impl Dispatcher {
         };
         read.and_then(|()| reader.finish()).map_err(|malformed| malformed.violation(Path::ROOT))?;
         envelope.too_deep = reader.into_refusal();
-        Ok(envelope)
+        Ok(())
     }
 
     /// Applies the rules, in the order of promise 3.
@@ -108,7 +107,8 @@ impl Dispatcher {
             check_identity(member("idempotencyKey"), &idempotency_key)?;
         }
         let metadata = envelope.metadata.or_default()?;
-        let request = envelope.body.or_default()?.into_request(operation, member("body"))?;
+        envelope.body_found.or_default()?;
+        let request = envelope.body.into_request(operation, member("body"))?;
         request.check(member("body"), &self.sensitive_names)?;
         if self.require_principal && principal.is_none() {
             return Err(Refusal::Error(HostError::new(ErrorCode::Unauthorized, "this host requires an authenticated principal")));
@@ -134,7 +134,8 @@ struct Envelope<'a> {
     idempotency_key: Slot<Cow<'a, str>>,
     operation: Slot<Cow<'a, str>>,
     metadata: Slot<Metadata<'a>>,
-    body: Slot<Body<'a>>,
+    body_found: Slot<()>,
+    body: Body<'a>,
 }
 
 impl<'a> Envelope<'a> {
@@ -155,7 +156,7 @@ impl<'a> Envelope<'a> {
                 "idempotencyKey" => self.idempotency_key.fill(reader, path, slot::string)?,
                 "operation" => self.operation.fill(reader, path, slot::string)?,
                 "metadata" => self.metadata.fill(reader, path, slot::metadata)?,
-                "body" => self.body.fill(reader, path, Body::read)?,
+                "body" => self.body_found.fill(reader, path, |reader, path| self.body.read(reader, path))?,
                 _ => reader.skip_member(path)?,
             }
         }

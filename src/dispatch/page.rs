@@ -22,6 +22,14 @@ impl<'a> PageBuilder<'a> {
         PageBuilder { expected, progress: PageProgress::default(), out, count: 0 }
     }
 
+    /// A page whose first event is known and whose others are not: with room for as many like it as were asked for, within
+    /// reason.
+    pub(crate) fn begun_by(expected: Expected<'a>, first: &Event<'_>) -> PageBuilder<'a> {
+        const MOST: usize = 64 * 1024;
+        let (size, limit) = (first.size_hint(), usize::try_from(expected.limit).unwrap_or(usize::MAX));
+        PageBuilder::new(expected, size.saturating_mul(limit).min(MOST).max(size))
+    }
+
     /// The page's next event. When it is refused the page has to end as [`PageBuilder::broken`].
     pub(crate) fn event(&mut self, dispatcher: &Dispatcher, event: &Event<'_>) -> Result<(), Box<Violation>> {
         let events = Path::ROOT.member("events");

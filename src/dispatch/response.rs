@@ -176,10 +176,8 @@ pub(super) fn failure(request_id: &str, operation: Operation, error: &HostError<
     out.close_object();
     out.name("error");
     out.open_object();
-    out.name("code");
-    out.string(error.code.name());
-    out.name("message");
-    out.string(&error.message);
+    out.member("code", error.code.name());
+    out.member("message", &error.message);
     out.name("retryable");
     out.boolean(error.retryable);
     out.name("details");
@@ -194,12 +192,9 @@ pub(super) fn failure(request_id: &str, operation: Operation, error: &HostError<
 /// The members up to the value of `body`.
 fn open(out: &mut Writer, request_id: &str, operation: Operation, ok: bool) {
     out.open_object();
-    out.name("protocolVersion");
-    out.string(SUPPORTED_VERSIONS[0]);
-    out.name("requestId");
-    out.string(request_id);
-    out.name("operation");
-    out.string(operation.name());
+    out.member("protocolVersion", SUPPORTED_VERSIONS[0]);
+    out.member("requestId", request_id);
+    out.member("operation", operation.name());
     out.name("ok");
     out.boolean(ok);
     out.name("body");

@@ -137,20 +137,15 @@ impl<'a> Reply<'a> {
         if !self.is_open() {
             return Err(AnswerError::AlreadyDone);
         }
-        let mut page = match self.page.take() {
-            Some(page) => page,
-            None => {
-                let expected = self.expected.clone().or_else(|| self.call.shared()?.kept()).ok_or(AnswerError::AlreadyDone)?;
-                PageBuilder::new(expected, event.size_hint())
-            }
-        };
-        match page.event(&self.call.core().dispatcher, event) {
-            Ok(()) => {
-                self.page = Some(page);
-                Ok(())
-            }
-            Err(violation) => self.broken(*violation),
+        if self.page.is_none() {
+            let expected = self.expected.clone().or_else(|| self.call.shared()?.kept()).ok_or(AnswerError::AlreadyDone)?;
+            self.page = Some(PageBuilder::begun_by(expected, event));
         }
+        let added = match &mut self.page {
+            Some(page) => page.event(&self.call.core().dispatcher, event),
+            None => return Err(AnswerError::AlreadyDone),
+        };
+        added.or_else(|violation| self.broken(*violation))
     }
 
     /// Ends the page of the events that were added, and answers with it.

@@ -49,7 +49,7 @@ pub struct ExecutionContext<'a> {
     pub metadata: Metadata<'a>,
 }
 
-/// The members that are strings, in the order of [`ExecutionContext::strings`].
+/// The members that are strings, in the order in which [`ExecutionContext::read`] takes them apart.
 const STRINGS: [&str; 10] = [
     "runId",
     "traceId",
@@ -64,21 +64,6 @@ const STRINGS: [&str; 10] = [
 ];
 
 impl<'a> ExecutionContext<'a> {
-    fn strings(&self) -> [&Cow<'a, str>; STRINGS.len()] {
-        [
-            &self.run_id,
-            &self.trace_id,
-            &self.request_id,
-            &self.tenant_id,
-            &self.user_id,
-            &self.application_id,
-            &self.workspace_id,
-            &self.conversation_id,
-            &self.agent_id,
-            &self.locale,
-        ]
-    }
-
     /// Reads the object that comes next; its rules depend on where it stands and are checked there.
     pub(crate) fn read(reader: &mut Reader<'a>, path: Path<'_>) -> Found<ExecutionContext<'a>> {
         if reader.peek() != Some(b'{') {
@@ -121,10 +106,16 @@ impl<'a> ExecutionContext<'a> {
     /// Writes every member. `keep` says which metadata names may leave.
     pub(crate) fn write(&self, out: &mut Writer, keep: impl Fn(&str) -> bool) {
         out.open_object();
-        for (name, value) in STRINGS.iter().zip(self.strings()) {
-            out.name(name);
-            out.string(value);
-        }
+        out.member("runId", &self.run_id);
+        out.member("traceId", &self.trace_id);
+        out.member("requestId", &self.request_id);
+        out.member("tenantId", &self.tenant_id);
+        out.member("userId", &self.user_id);
+        out.member("applicationId", &self.application_id);
+        out.member("workspaceId", &self.workspace_id);
+        out.member("conversationId", &self.conversation_id);
+        out.member("agentId", &self.agent_id);
+        out.member("locale", &self.locale);
         out.name("deadlineUnixMs");
         out.nullable_signed(self.deadline_unix_ms);
         out.name("metadata");
@@ -134,7 +125,13 @@ impl<'a> ExecutionContext<'a> {
 
     /// About how many bytes [`ExecutionContext::write`] writes.
     pub(crate) fn size_hint(&self) -> usize {
-        let strings: usize = self.strings().iter().map(|value| value.len()).sum();
+        let ids = self.run_id.len() + self.trace_id.len() + self.request_id.len() + self.tenant_id.len() + self.user_id.len();
+        let strings = ids
+            + self.application_id.len()
+            + self.workspace_id.len()
+            + self.conversation_id.len()
+            + self.agent_id.len()
+            + self.locale.len();
         240 + strings + self.metadata.size_hint()
     }
 

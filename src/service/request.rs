@@ -153,7 +153,9 @@ impl<'a> Request<'a> {
     /// The text is not JSON, or has not the shape of the body. The violation's path leads from the root of the message.
     pub fn from_json(operation: Operation, text: &'a str) -> Result<Request<'a>, Violation> {
         let path = Path::ROOT.member("body");
-        read_all(text, path, Body::read).and_then(|body| body.into_request(operation, path)).map_err(|violation| *violation)
+        let mut body = Body::default();
+        let read = read_all(text, path, |reader, path| body.read(reader, path));
+        read.and_then(|()| body.into_request(operation, path)).map_err(|violation| *violation)
     }
 
     /// The request as JSON, every member, as the body of a message has it.
@@ -260,21 +262,21 @@ impl<'a> Request<'a> {
             Request::CancelRun(request) => {
                 write_run_id(out, &request.run_id);
                 write_revision(out, request.expected_revision);
-                write_string(out, "reason", &request.reason);
+                out.member("reason", &request.reason);
             }
             Request::ResolveApproval(request) => {
                 write_run_id(out, &request.run_id);
                 write_revision(out, request.expected_revision);
-                write_string(out, "approvalId", &request.approval_id);
-                write_string(out, "resolution", request.resolution.name());
-                write_string(out, "reason", &request.reason);
+                out.member("approvalId", &request.approval_id);
+                out.member("resolution", request.resolution.name());
+                out.member("reason", &request.reason);
                 out.name("metadata");
                 out.metadata(&request.metadata, |_| true);
             }
             Request::ResumeRun(request) => {
                 write_run_id(out, &request.run_id);
                 write_revision(out, request.expected_revision);
-                write_string(out, "approvalId", &request.approval_id);
+                out.member("approvalId", &request.approval_id);
                 out.name("input");
                 out.free_json(&request.input);
             }
@@ -321,17 +323,12 @@ fn unknown_decision(path: Path<'_>) -> Box<Violation> {
 }
 
 fn write_run_id(out: &mut Writer, run_id: &str) {
-    write_string(out, "runId", run_id);
+    out.member("runId", run_id);
 }
 
 fn write_revision(out: &mut Writer, revision: u64) {
     out.name("expectedRevision");
     out.unsigned(revision);
-}
-
-fn write_string(out: &mut Writer, name: &'static str, value: &str) {
-    out.name(name);
-    out.string(value);
 }
 
 /// A request's body as it was read, before it is known which operation it belongs to: what the operation does not name
@@ -352,16 +349,16 @@ pub(crate) struct Body<'a> {
 
 impl<'a> Body<'a> {
     /// Reads the object that comes next.
-    pub(crate) fn read(reader: &mut Reader<'a>, path: Path<'_>) -> Found<Body<'a>> {
+    pub(crate) fn read(&mut self, reader: &mut Reader<'a>, path: Path<'_>) -> Found<()> {
         if reader.peek() != Some(b'{') {
             return slot::wrong_type(reader, path, "an object");
         }
         reader.enter_object()?;
-        let (mut first, mut body) = (true, Body::default());
+        let mut first = true;
         while let Some(name) = reader.next_member(&mut first)? {
-            body.read_member(reader, &name, path.member(&name))?;
+            self.read_member(reader, &name, path.member(&name))?;
         }
-        Ok(Ok(body))
+        Ok(Ok(()))
     }
 
     fn read_member(&mut self, reader: &mut Reader<'a>, name: &str, path: Path<'_>) -> Result<(), Malformed> {

@@ -57,33 +57,56 @@ impl Writer {
         }
     }
 
-    /// The name of a member; its value comes next. `name` needs no escape. Inlined, so that its length is known.
+    /// The name of a member; its value comes next. `name` needs no escape. Inlined, so that its length is known and all of it is
+    /// written at once.
     #[inline(always)]
     pub(crate) fn name(&mut self, name: &'static str) {
-        self.separate();
-        self.text.push(b'"');
-        self.text.extend_from_slice(name.as_bytes());
-        self.text.extend_from_slice(b"\":");
+        const MOST: usize = 32;
+        let end = name.len() + 4;
+        if end > MOST {
+            self.separate();
+            self.text.push(b'"');
+            self.text.extend_from_slice(name.as_bytes());
+            self.text.extend_from_slice(b"\":");
+            return;
+        }
+        let mut member = [0; MOST];
+        member[..2].copy_from_slice(b",\"");
+        member[2..end - 2].copy_from_slice(name.as_bytes());
+        member[end - 2..end].copy_from_slice(b"\":");
+        let starts = matches!(self.text.last(), Some(b'{' | b'[') | None);
+        if starts { self.text.extend_from_slice(&member[1..end]) } else { self.text.extend_from_slice(&member[..end]) }
+    }
+
+    /// A member whose value is a string.
+    #[inline(always)]
+    pub(crate) fn member(&mut self, name: &'static str, value: &str) {
+        self.name(name);
+        self.string(value);
     }
 
     /// A string (RFC 8259, section 7): only what has to be escaped is.
     pub(crate) fn string(&mut self, value: &str) {
-        let mut rest = value.as_bytes();
-        if rest.is_empty() {
-            // Most members of a view that are not known.
-            self.text.extend_from_slice(b"\"\"");
-            return;
-        }
-        self.text.reserve(rest.len() + 2);
+        let bytes = value.as_bytes();
+        self.text.reserve(bytes.len() + 2);
         self.text.push(b'"');
-        loop {
-            let plain = plain_length(rest);
-            self.text.extend_from_slice(&rest[..plain]);
-            let Some(&byte) = rest.get(plain) else { break };
+        let plain = plain_length(bytes);
+        self.text.extend_from_slice(&bytes[..plain]);
+        if plain < bytes.len() {
+            self.escaped(&bytes[plain..]);
+        }
+        self.text.push(b'"');
+    }
+
+    /// What is left of a string from its first byte on that has to be escaped.
+    #[cold]
+    fn escaped(&mut self, mut rest: &[u8]) {
+        while let Some((&byte, after)) = rest.split_first() {
             self.escape(byte);
-            rest = &rest[plain + 1..];
+            let plain = plain_length(after);
+            self.text.extend_from_slice(&after[..plain]);
+            rest = &after[plain..];
         }
-        self.text.push(b'"');
     }
 
     fn escape(&mut self, byte: u8) {

@@ -100,16 +100,11 @@ impl<'a> ApprovalView<'a> {
 
     pub(crate) fn write(&self, out: &mut Writer, keep: impl Fn(&str) -> bool) {
         out.open_object();
-        for (name, value) in [
-            ("approvalId", &*self.approval_id),
-            ("toolCallId", &self.tool_call_id),
-            ("toolName", &self.tool_name),
-            ("resolution", self.resolution.name()),
-            ("reason", &self.reason),
-        ] {
-            out.name(name);
-            out.string(value);
-        }
+        out.member("approvalId", &self.approval_id);
+        out.member("toolCallId", &self.tool_call_id);
+        out.member("toolName", &self.tool_name);
+        out.member("resolution", self.resolution.name());
+        out.member("reason", &self.reason);
         out.name("createdAtUnixMs");
         out.signed(self.created_at_unix_ms);
         out.name("resolvedAtUnixMs");

@@ -82,19 +82,13 @@ impl<'a> Event<'a> {
 
     pub(crate) fn write(&self, out: &mut Writer, keep: impl Fn(&str) -> bool) {
         out.open_object();
-        out.name("runId");
-        out.string(&self.run_id);
+        out.member("runId", &self.run_id);
         out.name("sequence");
         out.unsigned(self.sequence);
-        for (name, value) in [
-            ("type", &*self.event_type),
-            ("status", self.status.name()),
-            ("stepId", &self.step_id),
-            ("toolCallId", &self.tool_call_id),
-        ] {
-            out.name(name);
-            out.string(value);
-        }
+        out.member("type", &self.event_type);
+        out.member("status", self.status.name());
+        out.member("stepId", &self.step_id);
+        out.member("toolCallId", &self.tool_call_id);
         out.name("timestampUnixMs");
         out.signed(self.timestamp_unix_ms);
         out.name("data");

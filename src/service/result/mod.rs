@@ -146,12 +146,10 @@ fn run_status(reader: &mut Reader<'_>, path: Path<'_>) -> Found<RunStatus> {
 
 /// The members that a submission and a view begin with.
 fn write_run(out: &mut Writer, run_id: &str, revision: u64, status: RunStatus) {
-    out.name("runId");
-    out.string(run_id);
+    out.member("runId", run_id);
     out.name("revision");
     out.unsigned(revision);
-    out.name("status");
-    out.string(status.name());
+    out.member("status", status.name());
 }
 
 fn own(text: Cow<'_, str>) -> Cow<'static, str> {

@@ -124,8 +124,7 @@ impl<'a> RunView<'a> {
         }
         out.name("result");
         out.free_json(&self.result);
-        out.name("error");
-        out.string(&self.error);
+        out.member("error", &self.error);
         out.name("metadata");
         out.metadata(&self.metadata, &keep);
         out.close_object();
