@@ -3,7 +3,7 @@
 Contenders take turns in one process, so that all see the same machine; a figure is the median of the rounds, in time of the
 processor, all threads together, so that it says what a call costs whatever else the machine does. ``--json`` prints
 the figures for programs; ``--rounds N`` takes more time. ``threshold`` is about the GIL: held or released while the core works,
-alone and beside a thread that is busy, in time of the clock.
+alone, in two threads, and beside a thread that is busy, in time of the clock; ``--threshold`` measures only that.
 """
 
 from __future__ import annotations
@@ -260,8 +260,40 @@ def cases(rounds: int) -> dict[str, dict[str, float]]:
     return figures
 
 
+def opening(message: bytes, large: int) -> Callable[[int], float]:
+    """Seconds of the clock for so many messages opened, the GIL released for those of ``large`` bytes or more."""
+    host = _native.NativeHost(1 << 30, [], False, large)
+
+    def run(count: int) -> float:
+        began = time.perf_counter()
+        for _ in range(count):
+            host.open(message)
+        return time.perf_counter() - began
+
+    return run
+
+
+def in_two_threads(run: Callable[[int], float]) -> Callable[[int], float]:
+    """The same count shared by two threads at once."""
+
+    def run_both(count: int) -> float:
+        halves = [threading.Thread(target=run, args=((count + 1) // 2,)) for _ in range(2)]
+        began = time.perf_counter()
+        for half in halves:
+            half.start()
+        for half in halves:
+            half.join()
+        return time.perf_counter() - began
+
+    return run_both
+
+
 def threshold(rounds: int) -> dict[str, dict[str, float]]:
-    """Opening messages of several sizes with the GIL held and released, alone and beside a busy thread."""
+    """Opening messages of several sizes with the GIL held and released: where giving it up begins to pay.
+
+    Alone it only costs. In two threads at once it pays from the size on at which both processors are busy with the core's work.
+    Beside a thread of pure Python it costs up to a switch interval (5 ms) to get it back; that is what the other thread gains.
+    """
     figures: dict[str, dict[str, float]] = {}
     stop = threading.Event()
 
@@ -269,22 +301,11 @@ def threshold(rounds: int) -> dict[str, dict[str, float]]:
         while not stop.is_set():
             sum(range(100))
 
-    for size in (4 << 10, 16 << 10, 64 << 10, 256 << 10, 1 << 20):
+    for size in (1 << 10, 4 << 10, 16 << 10, 64 << 10, 256 << 10, 1 << 20):
         message = envelope("create_run", {"context": CONTEXT, "input": tree(size)})
-
-        def opening(large: int, message: bytes = message) -> Callable[[int], float]:
-            host = _native.NativeHost(1 << 30, [], False, large)
-
-            def run(count: int) -> float:
-                began = time.perf_counter()
-                for _ in range(count):
-                    host.open(message)
-                return time.perf_counter() - began
-
-            return run
-
-        runs = {"held": opening(sys.maxsize), "released": opening(0)}
+        runs = {"held": opening(message, sys.maxsize), "released": opening(message, 0)}
         alone = measure(runs, rounds)
+        shared = measure({name: in_two_threads(run) for name, run in runs.items()}, rounds)
         thread = threading.Thread(target=busy)
         thread.start()
         beside = measure(runs, min(rounds, 3))
@@ -292,10 +313,18 @@ def threshold(rounds: int) -> dict[str, dict[str, float]]:
         thread.join()
         stop.clear()
         figures[f"{size >> 10} KiB"] = {
-            **{f"{name}, alone": value for name, value in alone.items()},
-            **{f"{name}, beside a busy thread": value for name, value in beside.items()},
+            f"{name}, {where}": value
+            for where, values in {"alone": alone, "in two threads": shared, "beside a busy thread": beside}.items()
+            for name, value in values.items()
         }
     return figures
+
+
+def gil_verdict(gil: dict[str, dict[str, float]]) -> str:
+    pays = [size for size, values in gil.items() if values["released, in two threads"] < values["held, in two threads"]]
+    first = f"from {pays[0]} on, of the sizes measured" if pays else "at none of the sizes measured"
+    large = _native.LARGE_MESSAGE_BYTES >> 10
+    return f"GIL: releasing it pays in two threads {first}; it is released from {large} KiB on"
 
 
 def verdicts(figures: dict[str, dict[str, float]]) -> list[str]:
@@ -320,9 +349,11 @@ def main() -> None:
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--json", action="store_true", help="figures for programs")
     options.add_argument("--rounds", type=int, default=7, help="rounds of each contender")
+    options.add_argument("--threshold", action="store_true", help="only about the GIL")
     given = options.parse_args()
-    figures, gil = cases(given.rounds), threshold(given.rounds)
-    lines = verdicts(figures)
+    figures = {} if given.threshold else cases(given.rounds)
+    gil = threshold(given.rounds)
+    lines = [*(verdicts(figures) if figures else []), gil_verdict(gil)]
     if given.json:
         about = {
             "python": platform.python_version(),

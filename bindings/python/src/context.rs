@@ -1,10 +1,11 @@
 //! The execution context and the call: what stands around a request.
 
-use agenthost::protocol::ExecutionContext as Core;
+use agenthost::protocol::{ExecutionContext as Core, Operation};
 use agenthost::service::Call as CoreCall;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyTuple};
+use pyo3::types::{PyDict, PyTuple, PyType};
 
+use crate::texts::Texts;
 use crate::values::{dict, metadata, optional_unix_ms, text_or_empty};
 use crate::words;
 
@@ -146,9 +147,25 @@ impl ExecutionContext {
 ///
 /// `request_id` names the request, `idempotency_key` the mutation (a retry carries the same one; empty for reads without one), `metadata`
 /// is the envelope's, and `principal` is whom the transport authenticated, or None: it never comes from the message.
-#[pyclass(frozen, module = "agenthost")]
+#[pyclass(frozen, eq, subclass, module = "agenthost")]
+#[derive(PartialEq)]
 pub(crate) struct Call {
-    pub(crate) inner: CoreCall<'static>,
+    pub(crate) operation: Operation,
+    /// The request id, the idempotency key, and then name and value of the metadata by turns.
+    texts: Texts,
+    principal: Option<String>,
+}
+
+impl Call {
+    /// The core's call, copied.
+    pub(crate) fn of(call: &CoreCall<'_>) -> Call {
+        let CoreCall { operation, request_id, idempotency_key, metadata, principal } = call;
+        let texts = || {
+            let pairs = metadata.iter().flat_map(|(name, value)| [name, value]);
+            [&**request_id, &**idempotency_key].into_iter().chain(pairs)
+        };
+        Call { operation: *operation, texts: Texts::of(texts), principal: principal.as_deref().map(str::to_owned) }
+    }
 }
 
 #[pymethods]
@@ -162,55 +179,47 @@ impl Call {
         metadata: Option<&Bound<'_, PyAny>>,
         principal: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Self> {
-        let inner = CoreCall {
+        Ok(Call::of(&CoreCall {
             operation: words::read_operation(operation)?,
             request_id: text_or_empty("request_id", Some(request_id))?,
             idempotency_key: text_or_empty("idempotency_key", idempotency_key)?,
             metadata: self::metadata("metadata", metadata)?,
             principal: principal.map(|principal| text_or_empty("principal", Some(principal))).transpose()?,
-        };
-        Ok(Call { inner })
+        }))
     }
 
     #[getter]
     fn operation<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        words::operation(py, self.inner.operation)
+        words::operation(py, self.operation)
     }
 
     #[getter]
     fn request_id(&self) -> &str {
-        &self.inner.request_id
+        self.texts.get(0)
     }
 
     #[getter]
     fn idempotency_key(&self) -> &str {
-        &self.inner.idempotency_key
+        self.texts.get(1)
     }
 
     #[getter]
     fn metadata<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        dict(py, &self.inner.metadata)
+        let dict = PyDict::new(py);
+        for name in (2..self.texts.len()).step_by(2) {
+            dict.set_item(self.texts.get(name), self.texts.get(name + 1))?;
+        }
+        Ok(dict)
     }
 
     #[getter]
     fn principal(&self) -> Option<&str> {
-        self.inner.principal.as_deref()
-    }
-
-    fn __eq__(&self, other: &Bound<'_, PyAny>) -> bool {
-        other.cast::<Call>().is_ok_and(|other| {
-            let (mine, other) = (&self.inner, &other.get().inner);
-            mine.operation == other.operation
-                && mine.request_id == other.request_id
-                && mine.idempotency_key == other.idempotency_key
-                && mine.metadata == other.metadata
-                && mine.principal == other.principal
-        })
+        self.principal.as_deref()
     }
 
     fn __getnewargs_ex__<'py>(&self, py: Python<'py>) -> PyResult<NewArguments<'py>> {
         let named = PyDict::new(py);
-        named.set_item("operation", self.inner.operation.name())?;
+        named.set_item("operation", self.operation.name())?;
         named.set_item("request_id", self.request_id())?;
         named.set_item("idempotency_key", self.idempotency_key())?;
         named.set_item("metadata", self.metadata(py)?)?;
@@ -218,7 +227,16 @@ impl Call {
         Ok((PyTuple::empty(py), named))
     }
 
+    /// A copy is a plain call: nothing can be answered through it.
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, NewCall<'py>)> {
+        let (positional, named) = self.__getnewargs_ex__(py)?;
+        Ok((py.import("copyreg")?.getattr("__newobj_ex__")?, (py.get_type::<Call>(), positional, named)))
+    }
+
     fn __repr__(&self) -> String {
-        format!("Call(operation='{}', request_id={:?}, …)", self.inner.operation.name(), self.inner.request_id)
+        format!("Call(operation='{}', request_id={:?}, …)", self.operation.name(), self.request_id())
     }
 }
+
+/// What `copyreg` makes a call of.
+type NewCall<'py> = (Bound<'py, PyType>, Bound<'py, PyTuple>, Bound<'py, PyDict>);

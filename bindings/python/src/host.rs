@@ -8,7 +8,7 @@ use std::time::Duration;
 use agenthost::dispatch::{Dispatcher, Unanswered};
 use agenthost::host::{CloseError, Host, HostMisuse, HostOptions, OpenCall as Core, Opened};
 use agenthost::protocol::{ErrorCode, HostError, Operation, SensitiveNames};
-use agenthost::service::{Call as CoreCall, Request};
+use agenthost::service::Request;
 use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyString};
@@ -44,8 +44,8 @@ impl NativeHost {
         Ok(NativeHost::of(Host::without_service(options), log, large))
     }
 
-    /// The response as `bytes` when the message needs no service, else `(open_call, operation, call, request)`, the operation
-    /// as its place in the contract's order.
+    /// The response as `bytes` when the message needs no service, else `(call, operation, request)`, the operation as its place
+    /// in the contract's order.
     #[pyo3(signature = (data, principal=None, /))]
     fn open<'py>(
         &self,
@@ -59,15 +59,10 @@ impl NativeHost {
         let opened = gil::working(py, bytes.len(), self.large, || self.open_owned(bytes, principal));
         match opened.map_err(misuse)? {
             OwnedOpened::Answered(response) => Ok(PyBytes::new(py, &response).into_any()),
-            OwnedOpened::Call(about, request, open) => {
-                let operation = about.operation;
-                let parts = (
-                    Bound::new(py, OpenCall::new(open, operation, self))?.into_any(),
-                    operation as usize,
-                    Bound::new(py, Call { inner: about })?.into_any(),
-                    request::object(py, request)?,
-                );
-                Ok(parts.into_pyobject(py)?.into_any())
+            OwnedOpened::Call(call, request, open) => {
+                let operation = call.operation;
+                let open = PyClassInitializer::from(call).add_subclass(OpenCall::new(open, operation, self));
+                Ok((Bound::new(py, open)?, operation as usize, request::object(py, request)?).into_pyobject(py)?.into_any())
             }
         }
     }
@@ -107,7 +102,7 @@ impl NativeHost {
     fn open_owned(&self, message: &[u8], principal: Option<&str>) -> Result<OwnedOpened, HostMisuse> {
         Ok(match self.host.open(message, principal.map(Cow::Borrowed))? {
             Opened::Answered(response) => OwnedOpened::Answered(response),
-            Opened::Call(call, request, open) => OwnedOpened::Call(call.into_owned(), request.into_owned(), open),
+            Opened::Call(call, request, open) => OwnedOpened::Call(Call::of(&call), request.into_owned(), open),
         })
     }
 }
@@ -136,7 +131,7 @@ pub(crate) fn principal<'a>(principal: Option<&'a Bound<'_, PyAny>>) -> PyResult
 #[allow(clippy::large_enum_variant, reason = "it is taken apart at once")]
 enum OwnedOpened {
     Answered(Vec<u8>),
-    Call(CoreCall<'static>, Request<'static>, Core),
+    Call(Call, Request<'static>, Core),
 }
 
 pub(crate) fn misuse(misuse: HostMisuse) -> PyErr {
@@ -158,8 +153,9 @@ fn not_closed(error: CloseError) -> PyErr {
     PyRuntimeError::new_err(error.to_string())
 }
 
-/// A call on its way to its answer. It is answered once; whoever comes later gets the same response.
-#[pyclass(frozen, module = "agenthost._native")]
+/// A call on its way to its answer, and what the service is told about it. It is answered once; whoever comes later gets the same
+/// response.
+#[pyclass(frozen, extends = Call, module = "agenthost._native")]
 pub(crate) struct OpenCall {
     state: Mutex<State>,
     operation: Operation,

@@ -225,4 +225,5 @@ def test_the_request_that_a_service_got_can_be_copied() -> None:
 
     assert code(Host(serving(get)).dispatch_json(get_run())) == "not_found"
     assert seen[:2] == seen[2:]
+    assert type(seen[0]) is agenthost.Call
     assert ok(Host(Plain()).dispatch_json(get_run()))

@@ -28,7 +28,7 @@ from ._waits import Deadline, cancel, discard, refuse_running_loop, still_cancel
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-    from ._native import Call, OpenCall
+    from ._native import OpenCall
 
 __all__ = ["Host"]
 
@@ -94,7 +94,7 @@ class Host:
         self._home = HomeLoop(loop)
         self._abandoned = False
         # Coroutines that are under way, and threads that wait for one.
-        self._tasks: dict[OpenCall, asyncio.Task[Any]] = {}
+        self._tasks: dict[int, asyncio.Task[Any]] = {}
         self._waiting: set[threading.Thread] = set()
         weakref.finalize(self, self._home.stop).atexit = False
         hosts.add(self)
@@ -176,14 +176,14 @@ class Host:
         opened = self._open(data, principal)
         if isinstance(opened, bytes):
             return opened
-        open_call, operation, call, request = opened
+        call, operation, request = opened
         try:
             result = self._methods[operation](call, request)
-            response = open_call.complete(result)
+            response = call.complete(result)
         except BaseException as error:
-            return failed(open_call, call, error)
+            return failed(call, error)
         if response is None:
-            return self._wait(open_call, call, result, timeout)
+            return self._wait(call, result, timeout)
         return response
 
     async def dispatch_json_async(
@@ -199,18 +199,18 @@ class Host:
         opened = self._open(data, principal)
         if isinstance(opened, bytes):
             return opened
-        open_call, operation, call, request = opened
+        call, operation, request = opened
         try:
             result = self._methods[operation](call, request)
-            response = open_call.complete(result)
+            response = call.complete(result)
         except BaseException as error:
-            return failed(open_call, call, error)
+            return failed(call, error)
         if response is not None:
             return response
         seconds = self._timeout if timeout is None else timeout
         if seconds is None:
-            return await self._answer(open_call, call, result)
-        return await self._answer_within(open_call, call, result, seconds)
+            return await self._answer(call, result)
+        return await self._answer_within(call, result, seconds)
 
     def is_sensitive_name(self, name: str) -> bool:
         """Whether this host keeps ``name`` out of metadata."""
@@ -272,61 +272,61 @@ class Host:
     def __repr__(self) -> str:
         return f"<agenthost.Host of a {self._service}>"
 
-    async def _answer(self, open_call: OpenCall, call: Call, awaitable: Awaitable[Any]) -> bytes:
+    async def _answer(self, call: OpenCall, awaitable: Awaitable[Any]) -> bytes:
         """Awaits the service in this task."""
         task = asyncio.current_task()
         if task is None:
             raise RuntimeError("dispatch_json_async: expected to be awaited in an asyncio task")
-        self._tasks[open_call] = task
+        self._tasks[id(call)] = task
         response: bytes | None
         try:
             if self._abandoned:
                 discard(awaitable)
-                return decided(open_call.give_up("cancelled"))
-            response = open_call.complete(await awaitable)
+                return decided(call.give_up("cancelled"))
+            response = call.complete(await awaitable)
             if response is None:
                 raise TypeError(f"{call.operation.value} returned something to await from what was awaited: expected a result")
         except asyncio.CancelledError as error:
-            if open_call.is_abandoned():
-                response = open_call.give_up("cancelled")
+            if call.is_abandoned():
+                response = call.give_up("cancelled")
                 if response is None or still_cancelled(task):
                     raise
             elif was_cancelled(task):
-                open_call.give_up("cancelled")
+                call.give_up("cancelled")
                 raise
             else:
-                response = failed(open_call, call, error)
+                response = failed(call, error)
         except GeneratorExit as error:
             if error.__traceback__ is None or error.__traceback__.tb_next is None:
                 # Not the service's: this coroutine is being closed.
-                open_call.give_up("dropped")
+                call.give_up("dropped")
                 raise
-            response = failed(open_call, call, error)
+            response = failed(call, error)
         except BaseException as error:
-            response = failed(open_call, call, error)
+            response = failed(call, error)
         finally:
-            self._tasks.pop(open_call, None)
+            self._tasks.pop(id(call), None)
         return decided(response)
 
-    async def _answer_within(self, open_call: OpenCall, call: Call, awaitable: Awaitable[Any], seconds: float) -> bytes:
+    async def _answer_within(self, call: OpenCall, awaitable: Awaitable[Any], seconds: float) -> bytes:
         """Awaits the service in a task of its own, for some seconds at the most."""
-        task = asyncio.ensure_future(self._answer(open_call, call, awaitable))
+        task = asyncio.ensure_future(self._answer(call, awaitable))
         try:
             await asyncio.wait({task}, timeout=seconds)
         except asyncio.CancelledError:
-            open_call.give_up("cancelled")
+            call.give_up("cancelled")
             task.cancel()
             raise
         if task.done():
             return task.result()
-        response = open_call.give_up("timeout")
+        response = call.give_up("timeout")
         task.cancel()
         return await task if response is None else response
 
-    def _wait(self, open_call: OpenCall, call: Call, awaitable: Awaitable[Any], timeout: float | None) -> bytes:
+    def _wait(self, call: OpenCall, awaitable: Awaitable[Any], timeout: float | None) -> bytes:
         """Lets the service run on the home loop, and waits for it in this thread."""
         until = Deadline(self._timeout if timeout is None else timeout)
-        at_home = self._answer_at_home(open_call, call, awaitable)
+        at_home = self._answer_at_home(call, awaitable)
         try:
             refuse_running_loop()
             loop = self._home.running()
@@ -334,17 +334,17 @@ class Host:
         except RuntimeError:
             at_home.close()
             discard(awaitable)
-            closed = open_call.is_abandoned()
-            response = open_call.give_up("cancelled")
+            closed = call.is_abandoned()
+            response = call.give_up("cancelled")
             if closed and response is not None:
                 return response
             raise
         thread = threading.current_thread()
         self._waiting.add(thread)
         try:
-            return self._wait_for(future, loop, open_call, until)
+            return self._wait_for(future, loop, call, until)
         except BaseException:
-            open_call.give_up("cancelled")
+            call.give_up("cancelled")
             cancel(future, loop)
             raise
         finally:
@@ -354,14 +354,14 @@ class Host:
         self,
         future: concurrent.futures.Future[bytes | KeyboardInterrupt],
         loop: asyncio.AbstractEventLoop,
-        open_call: OpenCall,
+        call: OpenCall,
         until: Deadline,
     ) -> bytes:
         while True:
             try:
                 outcome = future.result(until.at_most(_LOOK))
             except concurrent.futures.CancelledError:
-                return decided(open_call.give_up("dropped"))
+                return decided(call.give_up("dropped"))
             except concurrent.futures.TimeoutError:
                 why: Literal["timeout", "dropped"]
                 if until.passed():
@@ -371,7 +371,7 @@ class Host:
                     logger.error("the host's home loop ended under a call; it is answered as dropped")
                 else:
                     continue
-                response = open_call.give_up(why)
+                response = call.give_up(why)
                 if response is not None:
                     cancel(future, loop)
                     return response
@@ -380,10 +380,10 @@ class Host:
                     raise outcome
                 return outcome
 
-    async def _answer_at_home(self, open_call: OpenCall, call: Call, awaitable: Awaitable[Any]) -> bytes | KeyboardInterrupt:
+    async def _answer_at_home(self, call: OpenCall, awaitable: Awaitable[Any]) -> bytes | KeyboardInterrupt:
         """Like :meth:`_answer`, with an interrupt handed over to the thread that waits: it must not end the loop."""
         try:
-            return await self._answer(open_call, call, awaitable)
+            return await self._answer(call, awaitable)
         except KeyboardInterrupt as interrupt:
             return interrupt
 

@@ -12,27 +12,27 @@ logger = logging.getLogger("agenthost")
 logger.addHandler(logging.NullHandler())
 
 
-def failed(open_call: OpenCall, call: Call, error: BaseException) -> bytes:
+def failed(call: OpenCall, error: BaseException) -> bytes:
     """The response to what a service raised.
 
     ``KeyboardInterrupt`` is raised again: it is the caller's. Of everything else but a :class:`HostError` nothing gets into the
     response, and all of it into the log.
     """
     if isinstance(error, KeyboardInterrupt):
-        open_call.give_up("cancelled")
+        call.give_up("cancelled")
         raise error
     if isinstance(error, HostError):
         try:
-            response = open_call.refuse(error)
+            response = call.refuse(error)
         except Exception as broken:
             broken.__cause__ = error
             _log(call, "raised a HostError that cannot be written", broken)
-            return decided(open_call.internal())
+            return decided(call.internal())
         if error.code is ErrorCode.INTERNAL:
             _log(call, "failed", error)
         return decided(response)
     _log(call, "failed", error)
-    return decided(open_call.internal())
+    return decided(call.internal())
 
 
 def decided(response: bytes | None) -> bytes:
