@@ -116,7 +116,7 @@ fn settle(runs: &Runs) {
     create_for(runs, "filler", &uuid::Uuid::now_v7().to_string()).expect("a run is created");
     let request = ClaimRequest { agent_ids: vec!["filler".to_owned()], ..ClaimRequest::default() };
     let claimed = runs.claim(&request).wait().expect("it is claimed").expect("there is one");
-    let data = FreeJson::new(&format!("\"{}\"", "x".repeat(1_000_000))).expect("it is JSON").into_owned();
+    let data = FreeJson::new(format!("\"{}\"", "x".repeat(1_000_000)).as_str()).expect("it is JSON").into_owned();
     let event = [NewEvent::new(FILLER, data)];
     for _ in 0..40 {
         runs.append_events(&claimed.claim, &event, None).wait().expect("it is appended");
