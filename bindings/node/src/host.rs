@@ -1,7 +1,6 @@
 //! Hosts: the two halves of a dispatch, between which JavaScript runs the service.
 
 use std::cell::RefCell;
-use std::io::Write;
 use std::rc::Rc;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -9,14 +8,16 @@ use std::time::Duration;
 use agenthost::dispatch::{Dispatcher, Unanswered};
 use agenthost::host::{Host, HostOptions, LogLevel, OpenCall, Opened};
 use agenthost::protocol::{ErrorCode, FreeJson, HostError, Metadata, SensitiveNames};
-use agenthost::service::{Answer, Call, Request};
+use agenthost::service::{Answer, Request};
 use napi::JsString;
-use napi::bindgen_prelude::{Either, Env, Error, Result, Status};
+use napi::bindgen_prelude::{BufferSlice, Either, Either3, Env, Error, Result, Status};
 use napi_derive::napi;
 use slab::Slab;
 
 use crate::ending::{self, Ended};
+use crate::packed;
 use crate::registry::Registry;
+use crate::text;
 
 /// A log record: level, message, fields.
 pub(crate) type Record = (&'static str, String, Vec<(String, String)>);
@@ -102,9 +103,8 @@ pub(crate) fn release_host(number: u32) {
     drop(HOSTS.with(|hosts| hosts.remove(number)));
 }
 
-/// The first half of a dispatch. A string that begins with `{` is the response. One that begins with `[` is a call:
-/// `[number, operation, requestId, idempotencyKey, metadata, request]`; where the request has an input, it is the first of two
-/// strings, and the input the second.
+/// The first half of a dispatch. A string that begins with `{` is the response. Any other is a call: see [`packed::call`]; where
+/// the request has an input, it is the first of two strings, and the input the second.
 #[napi(catch_unwind)]
 pub(crate) fn open<'e>(env: &'e Env, number: u32, message: &[u8], principal: Option<String>) -> Result<Told<'e>> {
     host(number)?.open(env, message, principal)
@@ -114,6 +114,38 @@ pub(crate) fn open<'e>(env: &'e Env, number: u32, message: &[u8], principal: Opt
 #[napi(catch_unwind)]
 pub(crate) fn open_text<'e>(env: &'e Env, number: u32, message: String, principal: Option<String>) -> Result<Told<'e>> {
     host(number)?.open(env, message.as_bytes(), principal)
+}
+
+/// The second half: the result as [`packed::answer`] reads it. Null: it cannot be read, the call waits for it as JSON. The response
+/// goes into `place` from `offset` on, and its length is returned; where it has no room there it is returned itself, and with
+/// records, when the host has something to tell its log.
+#[napi(catch_unwind)]
+pub(crate) fn complete_packed(
+    number: u32,
+    call: u32,
+    packed: JsString<'_>,
+    mut place: BufferSlice<'_>,
+    offset: u32,
+) -> Result<Option<Either3<u32, String, Vec<String>>>> {
+    let host = host(number)?;
+    let mut calls = host.calls.borrow_mut();
+    let operation = calls.get(call as usize).map(OpenCall::operation).ok_or_else(|| no_call(call))?;
+    let response = text::with(&packed, |packed| {
+        let answer = packed::answer(operation, packed)?;
+        Some(calls.remove(call as usize).complete_answer(&answer))
+    })?;
+    let Some(response) = response else { return Ok(None) };
+    if let Some(records) = host.take_records() {
+        return Ok(Some(Either3::C(vec![text(response), records])));
+    }
+    let room = place.get_mut(offset as usize..).and_then(|rest| rest.get_mut(..response.len()));
+    let Some(room) = room else { return Ok(Some(Either3::B(text(response)))) };
+    room.copy_from_slice(&response);
+    Ok(Some(Either3::A(response.len() as u32)))
+}
+
+fn no_call(call: u32) -> Error {
+    invalid(format!("there is no call {call}"))
 }
 
 /// The second half: the result as JSON text. `free[0]` is a run's `result`, `free[i]` the `data` of event `i`, where the
@@ -220,14 +252,14 @@ pub(crate) fn is_sensitive_for(number: u32, name: String) -> Result<bool> {
 impl NodeHost {
     fn open<'e>(&self, env: &'e Env, message: &[u8], principal: Option<String>) -> Result<Told<'e>> {
         match self.host.open(message, principal.map(Into::into)).map_err(invalid)? {
-            Opened::Answered(response) => Ok(Either::A(env.create_string(text(response))?)),
+            Opened::Answered(response) => Ok(Either::A(string(env, &response)?)),
             Opened::Call(call, mut request, open) => {
                 let input = take_input(&mut request);
                 let number = self.calls.borrow_mut().insert(open);
-                let told = env.create_string(describe(number, &call, &request))?;
+                let told = string(env, &packed::call(number, &call, &request))?;
                 Ok(match input {
                     None => Either::A(told),
-                    Some(input) => Either::B(vec![told, env.create_string(input.as_str())?]),
+                    Some(input) => Either::B(vec![told, string(env, input.as_str().as_bytes())?]),
                 })
             }
         }
@@ -235,7 +267,7 @@ impl NodeHost {
 
     fn settle(&self, call: u32, settle: impl FnOnce(OpenCall) -> Vec<u8>) -> Result<Settled> {
         let open = self.calls.borrow_mut().try_remove(call as usize);
-        let open = open.ok_or_else(|| invalid(format!("there is no call {call}")))?;
+        let open = open.ok_or_else(|| no_call(call))?;
         let response = text(settle(open));
         Ok(match self.take_records() {
             None => Either::A(response),
@@ -258,33 +290,13 @@ fn take_input<'m>(request: &mut Request<'m>) -> Option<FreeJson<'m>> {
     }
 }
 
-/// A call as JSON text.
-fn describe(number: usize, call: &Call<'_>, request: &Request<'_>) -> String {
-    let request = request.to_json();
-    let metadata: usize = call.metadata.iter().map(|(name, value)| name.len() + value.len() + 8).sum();
-    let mut out = Vec::with_capacity(80 + call.request_id.len() + call.idempotency_key.len() + metadata + request.len());
-    let _ = write!(out, "[{number},\"{}\",", call.operation.name());
-    quote(&mut out, &call.request_id);
-    out.push(b',');
-    quote(&mut out, &call.idempotency_key);
-    out.extend_from_slice(b",{");
-    for (index, (name, value)) in call.metadata.iter().enumerate() {
-        if index > 0 {
-            out.push(b',');
-        }
-        quote(&mut out, name);
-        out.push(b':');
-        quote(&mut out, value);
+/// UTF-8 as a string of JavaScript. Most of it is ASCII, which takes less looking at.
+fn string<'e>(env: &'e Env, text: &[u8]) -> Result<JsString<'e>> {
+    if text.is_ascii() {
+        env.create_string_latin1(text)
+    } else {
+        env.create_string(std::str::from_utf8(text).unwrap_or_default())
     }
-    out.extend_from_slice(b"},");
-    out.extend_from_slice(request.as_bytes());
-    out.push(b']');
-    text(out)
-}
-
-/// A string as JSON. Writing into memory does not fail.
-fn quote(out: &mut Vec<u8>, value: &str) {
-    let _ = serde_json::to_writer(out, value);
 }
 
 /// What is written here and in the core is UTF-8.

@@ -13,5 +13,8 @@ mod durable;
 mod ending;
 mod host;
 mod mailbox;
+mod packed;
 mod registry;
 mod response;
+#[allow(unsafe_code, reason = "a string is read as Node-API gives it")]
+mod text;

@@ -173,3 +173,43 @@ test('a response over the size limit', async () => {
   assert.equal(read(await host.dispatchJson(GET_RUN)).error.code, 'internal');
   assert.match(JSON.stringify(records), /2000 bytes/);
 });
+
+test('an answer leaves as it is, whatever characters are in it', async () => {
+  const texts = ['\u0001', 'a\u0001b\u0001', '\u0000', '"\\\n', 'é', '日本', '\u{1f600}', 'x'.repeat(20_000), 'é'.repeat(20_000), '\u{1f600}'.repeat(6000)];
+  for (const text of texts) {
+    const more = { error: text, context: { runId: 'run-1', traceId: text, locale: text, metadata: { [`m${text}`]: text } }, metadata: { a: text, [`n${text}`]: text }, result: { [text]: text } };
+    const { response, records } = await dispatch(run(more));
+    assert.deepEqual(records, []);
+    const { error, context, metadata, result } = response.body;
+    assert.deepEqual([error, context.traceId, context.locale, context.metadata, metadata, result], [text, text, text, more.context.metadata, more.metadata, more.result]);
+  }
+  await refused(run({ error: '\ud800' }), /surrogate|Unicode|escape/i);
+});
+
+test('numbers of any size and kind are taken or refused as they are', async () => {
+  const { response } = await dispatch(run({ revision: Number.MAX_SAFE_INTEGER, createdAtUnixMs: -0, updatedAtUnixMs: -8.64e15, completedAtUnixMs: 8.64e15, result: 1e300 }));
+  const { revision, createdAtUnixMs, updatedAtUnixMs, completedAtUnixMs, result } = response.body;
+  assert.deepEqual([revision, createdAtUnixMs, updatedAtUnixMs, completedAtUnixMs, result], [Number.MAX_SAFE_INTEGER, 0, -8.64e15, 8.64e15, 1e300]);
+  for (const revision of [0, -1, 1.5, 2 ** 60, 1e21, '1', true, null]) await refused(run({ revision }), /revision/);
+  for (const updatedAtUnixMs of [0.5, 8.64e15 + 2, 1e21, '0', null]) await refused(run({ updatedAtUnixMs }), /updatedAtUnixMs/);
+  await refused({ createRun: () => ({ runId: 'run-1', revision: 1e21, status: 'running' }) }, /revision/, CREATE_RUN);
+  await refused({ createRun: () => ({ runId: 'run-1', revision: 1, status: 'done' }) }, /status/, CREATE_RUN);
+});
+
+test('metadata is what JSON makes of it', async () => {
+  class Labels {
+    a = '1';
+  }
+  assert.deepEqual((await dispatch(run({ metadata: new Labels() }))).response.body.metadata, { a: '1' });
+  assert.deepEqual((await dispatch(run({ metadata: Object.assign(Object.create(null), { b: '2' }) }))).response.body.metadata, { b: '2' });
+  assert.deepEqual((await dispatch(run({ metadata: { toJSON: () => ({ c: '3' }) } }))).response.body.metadata, { c: '3' });
+  for (const metadata of [{ a: 1 }, { a: null }, [], 'x', null, { a: { b: '' } }]) await refused(run({ metadata }), /metadata/);
+});
+
+test('responses that are kept stay as they are', async () => {
+  let turn = 0;
+  const host = new Host(service({ getRun: () => view('run-1', { error: String(turn).repeat(turn % 900) }) }));
+  const kept = [];
+  for (turn = 1; turn < 500; turn++) kept.push(turn % 2 === 0 ? host.dispatchJsonSync(GET_RUN) : await host.dispatchJson(GET_RUN));
+  kept.forEach((bytes, index) => assert.equal(read(bytes).body.error, String(index + 1).repeat((index + 1) % 900)));
+});

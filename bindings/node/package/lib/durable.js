@@ -87,7 +87,7 @@ class DurableHost {
     const call = misuse('dispatchJson', () => native.dispatchDurable(this.#number, message, principal, signal?.aborted === true));
     if (typeof call === 'string') return Promise.resolve(Buffer.from(call));
     return new Promise((resolve) => {
-      const flight = { number: call, answered: false, timer: undefined, unlisten: undefined };
+      const flight = { number: call, answered: false, next: undefined, previous: undefined, timer: undefined, unlisten: undefined };
       this.#flights.add(flight);
       this.#flights.watch(flight, signal, timeoutMs);
       mailbox.expect(call, (response) => {

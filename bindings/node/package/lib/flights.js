@@ -4,7 +4,9 @@
 
 class Flights {
   #giveUp;
-  #inFlight = new Set();
+  /** A ring of flights: joining and leaving it costs nothing to speak of. */
+  #ring = { next: undefined, previous: undefined };
+  #size = 0;
   /** The calls that each signal aborts. */
   #signals = new WeakMap();
   /** Who waits for the last call to end. */
@@ -13,26 +15,36 @@ class Flights {
   /** `giveUp(flight, timedOut, reason)` answers a call for which nobody waits any more, if it is not answered. */
   constructor(giveUp) {
     this.#giveUp = giveUp;
+    this.#ring.next = this.#ring.previous = this.#ring;
   }
 
   get size() {
-    return this.#inFlight.size;
+    return this.#size;
   }
 
+  /** A call is in flight. Flights have the members `next`, `previous`, `timer` and `unlisten`, undefined at first. */
   add(flight) {
-    this.#inFlight.add(flight);
+    const last = this.#ring.previous;
+    flight.previous = last;
+    flight.next = this.#ring;
+    last.next = this.#ring.previous = flight;
+    this.#size++;
   }
 
   /** A call has its response. */
   remove(flight) {
-    this.#inFlight.delete(flight);
+    flight.previous.next = flight.next;
+    flight.next.previous = flight.previous;
+    this.#size--;
     if (flight.timer !== undefined) clearTimeout(flight.timer);
-    flight.unlisten?.();
-    if (this.#idle.length > 0 && this.#inFlight.size === 0) for (const wake of this.#idle.splice(0)) wake();
+    if (flight.unlisten !== undefined) flight.unlisten();
+    if (this.#size === 0 && this.#idle.length > 0) for (const wake of this.#idle.splice(0)) wake();
   }
 
   all() {
-    return [...this.#inFlight];
+    const flights = [];
+    for (let flight = this.#ring.next; flight !== this.#ring; flight = flight.next) flights.push(flight);
+    return flights;
   }
 
   /** Answers the call when it takes too long, or its caller does not want it any more. */
@@ -67,7 +79,7 @@ class Flights {
 
   /** Waits until no call is in flight, `drainMs` at the most. */
   drained(drainMs) {
-    if (this.#inFlight.size === 0 || drainMs === 0) return undefined;
+    if (this.#size === 0 || drainMs === 0) return undefined;
     return new Promise((resolve) => {
       const timer = setTimeout(resolve, drainMs);
       this.#idle.push(() => {

@@ -3,13 +3,15 @@
 // host; each is answered once, by whoever comes first: the service, a timeout, an abort, a close.
 
 const { inspect } = require('node:util');
-const { METHODS, abandon, decode } = require('./call');
+const { METHODS, abandon } = require('./call');
 const check = require('./check');
 const durable = require('./durable');
 const { HostError } = require('./errors');
 const { Flights } = require('./flights');
 const log = require('./log');
 const native = require('./native');
+const packed = require('./packed');
+const responses = require('./responses');
 const results = require('./results');
 
 const HOST_OPTIONS = ['maxMessageBytes', 'sensitiveNames', 'requirePrincipal', 'timeoutMs', 'onLog'];
@@ -121,8 +123,19 @@ class Host {
   }
 
   #takeOff(opened, principal) {
-    const { number, call, request } = decode(opened, principal);
-    const flight = { number, call, request, response: undefined, resolve: undefined, reject: undefined, timer: undefined, unlisten: undefined };
+    const { call, request } = packed.decode(opened, principal);
+    const flight = {
+      number: packed.callNumber(opened),
+      call,
+      request,
+      response: undefined,
+      resolve: undefined,
+      reject: undefined,
+      next: undefined,
+      previous: undefined,
+      timer: undefined,
+      unlisten: undefined,
+    };
     this.#flights.add(flight);
     return flight;
   }
@@ -137,14 +150,21 @@ class Host {
     }
   }
 
-  /** Takes the answer that a service promised. What fails then is the library itself: whoever waits is told. */
+  /** Takes the answer that a service promised. */
   #await(flight, promise) {
-    Promise.resolve(promise)
-      .then(
-        (value) => this.#land(flight, { value, failed: false }),
-        (error) => this.#land(flight, { value: error, failed: true }),
-      )
-      .catch((fault) => flight.reject?.(fault));
+    Promise.resolve(promise).then(
+      (value) => this.#landLate(flight, value, false),
+      (error) => this.#landLate(flight, error, true),
+    );
+  }
+
+  /** What fails here is the library itself: whoever waits is told. */
+  #landLate(flight, value, failed) {
+    try {
+      this.#land(flight, { value, failed });
+    } catch (fault) {
+      flight.reject?.(fault);
+    }
   }
 
   /** The second half of a dispatch: what the service answered, or how it failed. */
@@ -156,6 +176,13 @@ class Host {
       if (failed) {
         settle = HostError.is(value) ? errorSettler(this.#number, number, results.encodeError(value)) : undefined;
       } else {
+        const text = packed.encode(call.operation, value);
+        if (text !== undefined) {
+          // Looking at the answer may have run code of the service, which may have closed the host.
+          if (flight.response !== undefined) return flight.response;
+          const settled = native.completePacked(this.#number, number, text, responses.place(), responses.used());
+          if (settled !== null) return this.#end(flight, settled, undefined);
+        }
         const { body, free } = results.encode(call.operation, value);
         settle = () => native.complete(this.#number, number, body, free);
       }
@@ -164,7 +191,7 @@ class Host {
     }
     const method = METHODS[call.operation];
     const message = settle === undefined ? `${method} ${failed && cause === value ? 'failed' : 'answered what cannot be sent'}: ${log.show(cause)}` : '';
-    // Looking at the answer may have run code of the service, which may have closed the host.
+    // As above.
     if (flight.response !== undefined) {
       if (settle === undefined && failed) this.#log({ level: 'warn', message: `after its call had been given up, ${message}`, fields: {}, cause });
       return flight.response;
@@ -182,10 +209,10 @@ class Host {
 
   /** A call has its response. */
   #end(flight, settled, cause) {
-    const withRecords = typeof settled !== 'string';
-    flight.response = Buffer.from(withRecords ? settled[0] : settled);
+    const withRecords = typeof settled === 'object';
+    flight.response = typeof settled === 'number' ? responses.take(settled) : Buffer.from(withRecords ? settled[0] : settled);
     this.#flights.remove(flight);
-    flight.resolve?.(flight.response);
+    if (flight.resolve !== undefined) flight.resolve(flight.response);
     if (withRecords) this.#tell(settled[1], cause);
     return flight.response;
   }
