@@ -115,7 +115,7 @@ pub(crate) fn pages(scratch: &Scratch, scale: usize) -> Value {
     for length in lengths {
         fill(
             &path,
-            "INSERT INTO event SELECT (SELECT id FROM run WHERE run_id = ?2), n + 1, 0, 2, 'delta', '', '', '{\"delta\":\"and so on, and so forth\"}', '{}' FROM number",
+            "INSERT INTO event (id, at, status, type, step_id, tool_call_id, data, metadata) SELECT ((SELECT id FROM run WHERE run_id = ?2) << 32) + n + 1, 0, 2, 'delta', '', '', '{\"delta\":\"and so on, and so forth\"}', '{}' FROM number",
             length,
         );
         fill(&path, "UPDATE run SET head = ?1 + 1 WHERE run_id = ?2 AND (SELECT count(*) FROM number) > 0", length);
@@ -165,7 +165,7 @@ pub(crate) fn claims(scratch: &Scratch, scale: usize) -> Value {
         fill(
             &path,
             &format!(
-                "INSERT INTO body SELECT id, {kind}, json FROM run, (SELECT json FROM body WHERE kind = {kind} LIMIT 1) \
+                "INSERT INTO body (id, json) SELECT (id << 4) + {kind}, json FROM run, (SELECT json FROM body WHERE kind = {kind} LIMIT 1) \
                  WHERE run_id LIKE 'run-%run-%' AND id < ?1 / 100 AND ?2 != ''"
             ),
             count,

@@ -16,8 +16,10 @@ const ENOUGH_PAGES: i64 = 2_000;
 /// commit do it (`wal_autocheckpoint`).
 const TOO_MANY_PAGES: i64 = 8_000;
 
-/// After how many committed jobs the log is looked at. A job writes about ten pages.
-const JOBS_BETWEEN_LOOKS: usize = 100;
+/// After how many pages the log is looked at, about: a job writes ten beside its texts.
+const PAGES_BETWEEN_LOOKS: usize = 1_000;
+const PAGES_OF_A_JOB: usize = 10;
+const PAGE: usize = 4096;
 
 /// How long a pause in the commits is used to move the rest.
 const QUIET: Duration = Duration::from_millis(500);
@@ -31,7 +33,8 @@ pub(super) struct Checkpointer {
 
 #[derive(Default)]
 struct State {
-    jobs: usize,
+    /// Written since the last look, about.
+    pages: usize,
     closed: bool,
 }
 
@@ -42,12 +45,12 @@ enum Next {
 }
 
 impl Checkpointer {
-    /// So many jobs were committed.
-    pub(super) fn committed(&self, jobs: usize) {
+    /// So many jobs were committed, with so many bytes of text.
+    pub(super) fn committed(&self, jobs: usize, bytes: usize) {
         let mut state = self.lock();
-        let before = state.jobs;
-        state.jobs += jobs;
-        if before == 0 || state.jobs >= JOBS_BETWEEN_LOOKS {
+        let before = state.pages;
+        state.pages += jobs * PAGES_OF_A_JOB + bytes / PAGE;
+        if before == 0 || state.pages >= PAGES_BETWEEN_LOOKS {
             self.changed.notify_one();
         }
     }
@@ -63,19 +66,19 @@ impl Checkpointer {
             if state.closed {
                 return Next::Close;
             }
-            if state.jobs >= JOBS_BETWEEN_LOOKS {
-                state.jobs = 0;
+            if state.pages >= PAGES_BETWEEN_LOOKS {
+                state.pages = 0;
                 return Next::Look;
             }
-            if state.jobs == 0 {
+            if state.pages == 0 {
                 state = self.changed.wait(state).unwrap_or_else(|poisoned| poisoned.into_inner());
                 continue;
             }
-            let before = state.jobs;
+            let before = state.pages;
             let waited = self.changed.wait_timeout(state, QUIET).unwrap_or_else(|poisoned| poisoned.into_inner());
             state = waited.0;
-            if waited.1.timed_out() && state.jobs == before {
-                state.jobs = 0;
+            if waited.1.timed_out() && state.pages == before {
+                state.pages = 0;
                 return Next::Quiet;
             }
         }

@@ -5,15 +5,30 @@ use rusqlite::{CachedStatement, Connection, OptionalExtension, Params, Row};
 
 use super::super::{AdmittedRow, BodyKind, EventRow, Reader, RunFilter, RunKey, RunRow, Stored};
 use super::connection::failed;
-use super::rows::{self, Read, admitted_columns, event_columns, run_columns, signed, status_number};
+use super::rows::{self, Read, admitted_columns, event_columns, run_columns, status_number};
 
 /// One job's look at the database. The transaction around it is its owner's.
 pub(super) struct Session<'c> {
     pub(super) connection: &'c Connection,
     /// The store's clock when the job began.
     pub(super) now: i64,
-    /// Whether something was written that somebody in another process may wait for.
-    pub(super) tell_others: bool,
+    pub(super) written: Written,
+}
+
+/// What a job has written, for others to act on.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Written {
+    /// Something that somebody in another process may wait for.
+    pub(super) news: bool,
+    /// The bytes of its texts.
+    pub(super) bytes: usize,
+}
+
+impl std::ops::AddAssign for Written {
+    fn add_assign(&mut self, other: Written) {
+        self.news |= other.news;
+        self.bytes += other.bytes;
+    }
 }
 
 impl<'c> Session<'c> {
@@ -64,14 +79,13 @@ impl Reader for Session<'_> {
     }
 
     fn body(&mut self, run: RunKey, kind: BodyKind) -> Stored<Option<String>> {
-        self.one("SELECT json FROM body WHERE run = ?1 AND kind = ?2", (run, kind.number()), |row| row.get(0))
+        self.one("SELECT json FROM body WHERE id = ?1", [rows::body_id(run, kind)], |row| row.get(0))
     }
 
     fn events(&mut self, run: RunKey, after: u64, limit: usize, max_bytes: usize) -> Stored<Vec<EventRow>> {
-        let sql = concat!("SELECT ", event_columns!(), " FROM event WHERE run = ?1 AND seq > ?2 ORDER BY seq LIMIT ?3");
-        self.page(sql, (run, signed(after), count(limit)), rows::event, max_bytes, |event| {
-            event.data.len() + event.metadata.len()
-        })
+        let sql = concat!("SELECT ", event_columns!(), " FROM event WHERE id > ?1 AND id <= ?2 ORDER BY id LIMIT ?3");
+        let ids = (rows::event_id(run, after), rows::event_id(run, u64::MAX));
+        self.page(sql, (ids.0, ids.1, count(limit)), rows::event, max_bytes, |event| event.data.len() + event.metadata.len())
     }
 
     fn admitted(&mut self, run: RunKey, tool_call_id: &str) -> Stored<Option<AdmittedRow>> {

@@ -7,7 +7,7 @@ use rusqlite::Connection;
 
 use super::super::{ReadJob, Stored};
 use super::connection::failed;
-use super::read::Session;
+use super::read::{Session, Written};
 use super::shared::Shared;
 
 /// Serves the queue until it is closed and empty.
@@ -28,7 +28,7 @@ fn serve_one(shared: &Shared, connection: &Connection, job: Box<dyn ReadJob>) {
     if let Err(error) = run(connection, "BEGIN") {
         return job.failed(error);
     }
-    let answer = job.run(&mut Session { connection, now: (shared.clock)(), tell_others: false });
+    let answer = job.run(&mut Session { connection, now: (shared.clock)(), written: Written::default() });
     // Ends the snapshot before anybody acts on the answer. Nothing was written, so nothing can be lost.
     let _ = run(connection, "COMMIT");
     answer();

@@ -3,11 +3,42 @@
 use rusqlite::Row;
 use rusqlite::types::{FromSqlError, ToSqlOutput, Type, Value, ValueRef};
 
-use super::super::{AdmittedRow, BatchRow, Digest, EventRow, KeyRow, LastOp, Outcome, RunRow, WorkerOp};
+use super::super::{
+    AdmittedRow, BatchRow, BodyKind, Digest, EventRow, KeyRow, LastOp, Outcome, RunKey, RunRow, StoreError, Stored, WorkerOp,
+};
 use crate::protocol::{Resolution, RunStatus};
 
 /// A row that was read, or the column that does not hold what this library writes.
 pub(super) type Read<T> = rusqlite::Result<T>;
+
+/// The most events of a run, and the most runs of a file: both numbers stand in one key.
+const MAX_EVENTS: i64 = (1 << 32) - 1;
+const MAX_RUNS: i64 = (1 << 31) - 1;
+
+/// The key of the text of a kind.
+pub(super) fn body_id(run: RunKey, kind: BodyKind) -> i64 {
+    body_ids(run).0 + i64::from(kind.number())
+}
+
+/// The first and the last key that a text of a run can have.
+pub(super) fn body_ids(run: RunKey) -> (i64, i64) {
+    (run << 4, run << 4 | 15)
+}
+
+/// The key of an event; of the last that there could be where there are no more. 0 comes before the first.
+pub(super) fn event_id(run: RunKey, sequence: u64) -> i64 {
+    run << 32 | signed(sequence).min(MAX_EVENTS)
+}
+
+/// The key of an event that is to be written.
+pub(super) fn new_event_id(run: RunKey, sequence: u64) -> Stored<i64> {
+    if run > MAX_RUNS || signed(sequence) > MAX_EVENTS {
+        return Err(StoreError::Unsupported(format!(
+            "the file holds no more: a SQLite file has at most {MAX_RUNS} runs with {MAX_EVENTS} events each"
+        )));
+    }
+    Ok(event_id(run, sequence))
+}
 
 /// The columns of `run`, in the order in which [`run`] reads them.
 macro_rules! run_columns {

@@ -13,7 +13,8 @@ pub(super) const APPLICATION_ID: i32 = 0x6167_686f;
 pub(super) const MIGRATIONS: &[&str] = &[VERSION_1];
 
 /// Rows of `run` hold no caller's JSON: every append rewrites one. Where there is no owner stands the empty string, so that
-/// keys hold no null.
+/// keys hold no null. Rows that may be large are found by a number, which `rows` makes of the run and the place in it: a search by
+/// any other key in the table itself reads each row that it passes to its end, megabytes of it.
 const VERSION_1: &str = "
 CREATE TABLE run (
     id           INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -52,15 +53,14 @@ CREATE INDEX run_status    ON run (status, id);
 CREATE INDEX run_completed ON run (completed_at) WHERE completed_at IS NOT NULL;
 
 CREATE TABLE body (
-    run  INTEGER NOT NULL,
-    kind INTEGER NOT NULL,
+    id   INTEGER PRIMARY KEY,
     json TEXT    NOT NULL,
-    PRIMARY KEY (run, kind)
-) STRICT, WITHOUT ROWID;
+    run  INTEGER AS (id >> 4) VIRTUAL,
+    kind INTEGER AS (id & 15) VIRTUAL
+) STRICT;
 
 CREATE TABLE event (
-    run          INTEGER NOT NULL,
-    seq          INTEGER NOT NULL,
+    id           INTEGER PRIMARY KEY,
     at           INTEGER NOT NULL,
     status       INTEGER NOT NULL,
     type         TEXT    NOT NULL,
@@ -68,8 +68,9 @@ CREATE TABLE event (
     tool_call_id TEXT    NOT NULL,
     data         TEXT    NOT NULL,
     metadata     TEXT    NOT NULL,
-    PRIMARY KEY (run, seq)
-) STRICT, WITHOUT ROWID;
+    run          INTEGER AS (id >> 32) VIRTUAL,
+    seq          INTEGER AS (id & 4294967295) VIRTUAL
+) STRICT;
 
 CREATE TABLE admitted (
     run          INTEGER NOT NULL,
@@ -79,7 +80,7 @@ CREATE TABLE admitted (
     seq          INTEGER NOT NULL,
     outcome      TEXT    NOT NULL,
     PRIMARY KEY (run, tool_call_id)
-) STRICT, WITHOUT ROWID;
+) STRICT;
 
 CREATE TABLE batch (
     run   INTEGER NOT NULL,

@@ -84,20 +84,18 @@ impl Session<'_> {
     fn set_body(&self, run: RunKey, kind: BodyKind, json: Option<&str>) -> Stored<usize> {
         match json {
             Some(json) => self.execute(
-                "INSERT INTO body (run, kind, json) VALUES (?1, ?2, ?3) ON CONFLICT DO UPDATE SET json = excluded.json",
-                (run, kind.number(), json),
+                "INSERT INTO body (id, json) VALUES (?1, ?2) ON CONFLICT DO UPDATE SET json = excluded.json",
+                (rows::body_id(run, kind), json),
             ),
-            None => self.execute("DELETE FROM body WHERE run = ?1 AND kind = ?2", (run, kind.number())),
+            None => self.execute("DELETE FROM body WHERE id = ?1", [rows::body_id(run, kind)]),
         }
     }
 
     fn insert_event(&self, run: RunKey, event: &EventRow) -> Stored<usize> {
         self.execute(
-            "INSERT INTO event (run, seq, at, status, type, step_id, tool_call_id, data, metadata) \
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
+            "INSERT INTO event (id, at, status, type, step_id, tool_call_id, data, metadata) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
             (
-                run,
-                signed(event.sequence),
+                rows::new_event_id(run, event.sequence)?,
                 event.at,
                 status_number(event.status),
                 &event.event_type,
@@ -171,23 +169,26 @@ impl Transaction for Session<'_> {
         let run = match &changes.run {
             None => return Ok(()),
             Some(RunChange::Insert(row)) => {
-                self.tell_others = true;
+                self.written.news = true;
                 self.insert_run(row)?
             }
             Some(RunChange::Update { before, after }) => {
                 // A heartbeat only moves the lease's end, which nobody waits for.
-                self.tell_others |= before.head != after.head || before.claim != after.claim || before.epoch != after.epoch;
+                self.written.news |= before.head != after.head || before.claim != after.claim || before.epoch != after.epoch;
                 self.update_run(before, after)?;
                 after.id
             }
         };
         for (kind, json) in &changes.bodies {
+            self.written.bytes += json.as_ref().map_or(0, String::len);
             self.set_body(run, *kind, json.as_deref())?;
         }
         for event in &changes.events {
+            self.written.bytes += event.data.len() + event.metadata.len();
             self.insert_event(run, event)?;
         }
         if let Some(row) = &changes.admitted {
+            self.written.bytes += row.outcome.len();
             self.insert_admitted(run, row)?;
         }
         if let Some(row) = &changes.batch {
@@ -197,13 +198,16 @@ impl Transaction for Session<'_> {
     }
 
     fn delete_events(&mut self, run: RunKey, through: u64) -> Stored<()> {
-        self.tell_others = true;
-        self.execute("DELETE FROM event WHERE run = ?1 AND seq <= ?2", (run, signed(through))).map(drop)
+        self.written.news = true;
+        let ids = (rows::event_id(run, 0), rows::event_id(run, through));
+        self.execute("DELETE FROM event WHERE id BETWEEN ?1 AND ?2", ids).map(drop)
     }
 
     fn delete_run(&mut self, run: RunKey) -> Stored<()> {
-        self.tell_others = true;
-        for table in ["body", "event", "admitted", "batch"] {
+        self.written.news = true;
+        self.execute("DELETE FROM body WHERE id BETWEEN ?1 AND ?2", rows::body_ids(run))?;
+        self.delete_events(run, u64::MAX)?;
+        for table in ["admitted", "batch"] {
             self.execute(&format!("DELETE FROM {table} WHERE run = ?1"), [run])?;
         }
         self.execute("DELETE FROM run WHERE id = ?1", [run]).map(drop)

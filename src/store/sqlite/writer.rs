@@ -10,7 +10,7 @@ use rusqlite::Connection;
 
 use super::super::{StoreError, Stored, WriteJob};
 use super::connection::{Purpose, failed};
-use super::read::Session;
+use super::read::{Session, Written};
 use super::shared::Shared;
 
 /// The most jobs of one commit, so that other processes get their turns.
@@ -51,10 +51,10 @@ impl Writer<'_> {
         };
         self.shared.writes.drain(&mut jobs, MAX_BATCH);
         let mut results: Vec<Stored<()>> = Vec::with_capacity(jobs.len());
-        let mut tell = false;
+        let mut written = Written::default();
         match self.commit(&mut jobs) {
-            Ok(tell_others) => {
-                tell = tell_others;
+            Ok(all) => {
+                written = all;
                 results.resize(jobs.len(), Ok(()));
             }
             Err(Failure { job: None, error }) => results.resize(jobs.len(), Err(error)),
@@ -64,24 +64,22 @@ impl Writer<'_> {
                     results.push(if index == failed {
                         Err(error.clone())
                     } else {
-                        self.commit(&mut jobs[index..=index])
-                            .map(|tell_others| tell |= tell_others)
-                            .map_err(|failure| failure.error)
+                        self.commit(&mut jobs[index..=index]).map(|one| written += one).map_err(|failure| failure.error)
                     });
                 }
             }
         }
-        let others = self.shared.bell.ring(tell);
+        let others = self.shared.bell.ring(written.news);
         drop(turn);
         if others {
             self.shared.tell_watcher();
         }
-        self.shared.checkpointer.committed(jobs.len());
+        self.shared.checkpointer.committed(jobs.len(), written.bytes);
         answer(jobs.into_iter().zip(results));
     }
 
-    /// Runs the jobs in one transaction. Gives whether others are to be told of it.
-    fn commit(&mut self, jobs: &mut [Box<dyn WriteJob>]) -> Result<bool, Failure> {
+    /// Runs the jobs in one transaction. Gives what they have written.
+    fn commit(&mut self, jobs: &mut [Box<dyn WriteJob>]) -> Result<Written, Failure> {
         let result = self.transact(jobs);
         if result.is_err() {
             self.roll_back();
@@ -89,19 +87,19 @@ impl Writer<'_> {
         result
     }
 
-    fn transact(&mut self, jobs: &mut [Box<dyn WriteJob>]) -> Result<bool, Failure> {
+    fn transact(&mut self, jobs: &mut [Box<dyn WriteJob>]) -> Result<Written, Failure> {
         let whole = |error| Failure { job: None, error: unavailable(failed(error)) };
         self.connection.prepare_cached("BEGIN IMMEDIATE").and_then(|mut begin| begin.execute([])).map_err(whole)?;
-        let mut tell_others = false;
+        let mut written = Written::default();
         for (index, job) in jobs.iter_mut().enumerate() {
-            let mut session = Session { connection: &self.connection, now: (self.shared.clock)(), tell_others: false };
+            let mut session = Session { connection: &self.connection, now: (self.shared.clock)(), written: Written::default() };
             catch_unwind(AssertUnwindSafe(|| job.run(&mut session)))
                 .unwrap_or_else(|panic| Err(panicked(&*panic)))
                 .map_err(|error| Failure { job: Some(index), error })?;
-            tell_others |= session.tell_others;
+            written += session.written;
         }
         self.connection.prepare_cached("COMMIT").and_then(|mut commit| commit.execute([])).map_err(whole)?;
-        Ok(tell_others)
+        Ok(written)
     }
 
     /// Leaves the failed transaction. A connection that cannot is replaced by a new one, when there is one to be had.

@@ -334,8 +334,11 @@ fn indexed() {
         ("SELECT * FROM run WHERE id > 5 AND owner = 'a' AND +agent_id = 'b' ORDER BY id LIMIT 5", "run_owner"),
         ("SELECT * FROM run WHERE id > 5 AND agent_id = 'a' AND +status = 1 ORDER BY id LIMIT 5", "run_agent"),
         ("SELECT * FROM run WHERE id > 5 AND status = 3 ORDER BY id LIMIT 5", "run_status"),
-        ("SELECT * FROM event WHERE run = 1 AND seq > 5 ORDER BY seq LIMIT 256", "PRIMARY KEY"),
-        ("SELECT * FROM admitted WHERE run = 1 AND tool_call_id > 'a' ORDER BY tool_call_id LIMIT 9", "PRIMARY KEY"),
+        ("SELECT * FROM event WHERE id > 5 AND id <= 9 ORDER BY id LIMIT 256", "PRIMARY KEY"),
+        (
+            "SELECT * FROM admitted WHERE run = 1 AND tool_call_id > 'a' ORDER BY tool_call_id LIMIT 9",
+            "sqlite_autoindex_admitted_1",
+        ),
         ("SELECT expires_at FROM request ORDER BY expires_at LIMIT 1", "request_expiry"),
     ] {
         let mut statement = connection.prepare(&format!("EXPLAIN QUERY PLAN {sql}")).unwrap();

@@ -77,7 +77,7 @@ fn read(path: &Path) -> Result<HashMap<String, Run>, String> {
         let mut run = Run { changes: Vec::new(), notes: BTreeMap::new() };
         let mut next = 1;
         let mut events = connection
-            .prepare_cached("SELECT seq, type, status, data FROM event WHERE run = ?1 ORDER BY seq")
+            .prepare_cached("SELECT seq, type, status, data FROM event WHERE id > ?1 << 32 AND id < (?1 + 1) << 32 ORDER BY id")
             .map_err(|error| error.to_string())?;
         let rows = events.query_map([id], |row| {
             Ok((row.get::<_, i64>(0)?, row.get::<_, String>(1)?, row.get::<_, i64>(2)?, row.get::<_, String>(3)?))

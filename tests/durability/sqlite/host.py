@@ -23,7 +23,7 @@ while True:
         connection = sqlite3.connect(path, timeout=5)
         if number % 3:
             connection.execute("SELECT count(*), max(head) FROM run").fetchone()
-            connection.execute("SELECT data FROM event ORDER BY run DESC LIMIT 50").fetchall()
+            connection.execute("SELECT data FROM event ORDER BY id DESC LIMIT 50").fetchall()
         else:
             connection.execute("PRAGMA synchronous = FULL")
             connection.execute("CREATE TABLE IF NOT EXISTS note (name TEXT PRIMARY KEY)")
