@@ -13,6 +13,8 @@ mod checkpoint;
 mod connection;
 #[doc(hidden)]
 pub mod locks;
+#[cfg(test)]
+mod plans;
 mod queue;
 mod read;
 mod readers;

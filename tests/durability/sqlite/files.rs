@@ -33,7 +33,6 @@ pub(crate) fn trials() -> Vec<Trial> {
         trial("a_copy_is_whole_while_writers_go_on", copied),
         trial("a_copy_never_replaces_a_file", copy_over),
         trial("runs_are_found_by_every_filter", filtered),
-        trial("each_statement_finds_its_rows_by_an_index", indexed),
         trial("the_log_does_not_grow_without_end", log_stays_small),
         trial("a_closed_store_says_so", closed),
         trial("a_deleted_run_leaves_nothing_and_its_key_is_not_used_again", deleted),
@@ -315,35 +314,6 @@ fn filtered() {
                 assert_eq!(db.read(move |reader| reader.runs(&asked, 9, 7)).unwrap(), expected, "{filter:?}");
             }
         }
-    }
-}
-
-/// The statements that have to be cheap among a million runs.
-fn indexed() {
-    let scratch = Scratch::new();
-    let path = scratch.path("runs.db");
-    let db = Db::open(&path);
-    db.create("a").unwrap();
-    let connection = Connection::open(&path).unwrap();
-    for (sql, index) in [
-        ("SELECT * FROM run WHERE run_id = 'a'", "sqlite_autoindex_run_1"),
-        ("SELECT * FROM run WHERE agent_id = 'a' AND ready_at IS NOT NULL ORDER BY ready_at, id LIMIT 1", "run_ready"),
-        ("SELECT * FROM run WHERE deadline <= 5 ORDER BY deadline LIMIT 100", "run_deadline"),
-        ("SELECT deadline FROM run WHERE deadline IS NOT NULL ORDER BY deadline LIMIT 1", "run_deadline"),
-        ("SELECT * FROM run WHERE completed_at < 5 ORDER BY completed_at LIMIT 100", "run_completed"),
-        ("SELECT * FROM run WHERE id > 5 AND owner = 'a' AND +agent_id = 'b' ORDER BY id LIMIT 5", "run_owner"),
-        ("SELECT * FROM run WHERE id > 5 AND agent_id = 'a' AND +status = 1 ORDER BY id LIMIT 5", "run_agent"),
-        ("SELECT * FROM run WHERE id > 5 AND status = 3 ORDER BY id LIMIT 5", "run_status"),
-        ("SELECT * FROM event WHERE id > 5 AND id <= 9 ORDER BY id LIMIT 256", "PRIMARY KEY"),
-        (
-            "SELECT * FROM admitted WHERE run = 1 AND tool_call_id > 'a' ORDER BY tool_call_id LIMIT 9",
-            "sqlite_autoindex_admitted_1",
-        ),
-        ("SELECT expires_at FROM request ORDER BY expires_at LIMIT 1", "request_expiry"),
-    ] {
-        let mut statement = connection.prepare(&format!("EXPLAIN QUERY PLAN {sql}")).unwrap();
-        let plan: Vec<String> = statement.query_map([], |row| row.get(3)).unwrap().map(Result::unwrap).collect();
-        assert!(plan.len() == 1 && plan[0].contains(index), "{sql}: {plan:?}");
     }
 }
 

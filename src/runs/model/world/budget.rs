@@ -48,8 +48,8 @@ impl Budget {
     pub(in crate::runs::model) const LARGE: [Budget; 4] = [
         // Takeovers and two lease ends between all the others.
         Budget { lease_ends: 2, ..Budget::BASE },
-        // The deadline, against takeovers, deaths and lost answers.
-        Budget { deadline: true, mutations: 1, ..Budget::BASE },
+        // The deadline, against takeovers, deaths, two lost answers and two approvals.
+        Budget { deadline: true, lease_ends: 2, mutations: 1, lost: 2, suspends: 2, ..Budget::BASE },
         // What workers tell, beside everything else.
         Budget { mutations: 1, appends: 1, admissions: 1, releases: 1, lease_ends: 0, ..Budget::BASE },
         // Two approvals, one after the other.
