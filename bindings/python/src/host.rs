@@ -48,7 +48,7 @@ impl NativeHost {
     /// in the contract's order.
     #[pyo3(signature = (data, principal=None, /))]
     fn open<'py>(
-        &self,
+        this: &Bound<'py, Self>,
         py: Python<'py>,
         data: &Bound<'py, PyAny>,
         principal: Option<&Bound<'py, PyAny>>,
@@ -56,12 +56,13 @@ impl NativeHost {
         let principal = self::principal(principal)?;
         let message = Message::of(data)?;
         let bytes = message.bytes();
-        let opened = gil::working(py, bytes.len(), self.large, || self.open_owned(bytes, principal));
+        let host = this.get();
+        let opened = gil::working(py, bytes.len(), host.large, || host.open_owned(bytes, principal));
         match opened.map_err(misuse)? {
             OwnedOpened::Answered(response) => Ok(PyBytes::new(py, &response).into_any()),
             OwnedOpened::Call(call, request, open) => {
                 let operation = call.operation;
-                let open = PyClassInitializer::from(call).add_subclass(OpenCall::new(open, operation, self));
+                let open = PyClassInitializer::from(call).add_subclass(OpenCall::new(open, operation, this.clone().unbind()));
                 Ok((Bound::new(py, open)?, operation as usize, request::object(py, request)?).into_pyobject(py)?.into_any())
             }
         }
@@ -159,8 +160,7 @@ fn not_closed(error: CloseError) -> PyErr {
 pub(crate) struct OpenCall {
     state: Mutex<State>,
     operation: Operation,
-    log: Arc<LogQueue>,
-    large: usize,
+    host: Py<NativeHost>,
 }
 
 enum State {
@@ -240,13 +240,8 @@ impl OpenCall {
 }
 
 impl OpenCall {
-    fn new(open: Core, operation: Operation, host: &NativeHost) -> Self {
-        OpenCall {
-            state: Mutex::new(State::Open { open, _live: Live::call() }),
-            operation,
-            log: host.log.clone(),
-            large: host.large,
-        }
+    fn new(open: Core, operation: Operation, host: Py<NativeHost>) -> Self {
+        OpenCall { state: Mutex::new(State::Open { open, _live: Live::call() }), operation, host }
     }
 
     /// Answers with what `write` writes, about `size` bytes; or says what was answered before.
@@ -255,10 +250,11 @@ impl OpenCall {
             Turn::Mine(open) => open,
             Turn::Late(response) => return Ok(response),
         };
-        let response = gil::working(py, size, self.large, || write(open));
+        let host = self.host.get();
+        let response = gil::working(py, size, host.large, || write(open));
         let response = PyBytes::new(py, &response).unbind();
         *self.state() = State::Answered(response.clone_ref(py));
-        self.log.flush(py);
+        host.log.flush(py);
         Ok(Some(response))
     }
 
