@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use agenthost::protocol::{ErrorCode, RunStatus};
+use agenthost::protocol::{ErrorCode, Resolution, RunStatus};
 use agenthost::runs::{Claim, ClaimRequest, ClaimToken, MAX_JSON_BYTES, NewEvent, Reason, Runs, RunsOptions, ToolResult};
 
 use crate::support::{
@@ -15,6 +15,7 @@ on_every_store!(
     an_expired_worker_may_write_until_somebody_takes_over,
     an_accepted_call_renews_the_lease,
     too_many_takeovers_end_the_run,
+    a_resume_begins_anew_to_count_takeovers,
     a_released_run_is_claimable_after_its_delay,
     an_equal_retry_of_the_last_call_returns_the_first_outcome,
     another_call_with_an_ended_claim_is_lost,
@@ -131,6 +132,25 @@ fn too_many_takeovers_end_the_run(setup: &Setup) {
     let view = client(&runs).get("run").unwrap();
     assert_eq!((view.status, &*view.error, view.revision), (RunStatus::Failed, "too many attempts", 5));
     assert_eq!(client(&runs).story("run"), ["run_created", "run_started", "run_reclaimed", "run_reclaimed", "run_failed"]);
+}
+
+fn a_resume_begins_anew_to_count_takeovers(setup: &Setup) {
+    let runs = setup.open_with(RunsOptions { max_attempts: 1, ..RunsOptions::default() });
+    let client = client(&runs);
+    client.create("k", "run").unwrap();
+    take(&runs).unwrap();
+    setup.pass(LEASE);
+    let second = take(&runs).unwrap().claim;
+    let suspended = runs.suspend(&second, suspension()).wait().unwrap();
+    let revision = suspended.submission.revision;
+    client.resolve("r", "run", revision, &suspended.approval_id, Resolution::Approved).unwrap();
+    client.resume("s", "run", revision + 1, &suspended.approval_id, "{}").unwrap();
+    take(&runs).unwrap();
+    setup.pass(LEASE);
+    assert_eq!(take(&runs).unwrap().claim.run_id, "run", "one takeover since the resume");
+    setup.pass(LEASE);
+    assert!(take(&runs).is_none());
+    assert_eq!(client.get("run").unwrap().error, "too many attempts");
 }
 
 fn a_released_run_is_claimable_after_its_delay(setup: &Setup) {
