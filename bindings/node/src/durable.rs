@@ -252,17 +252,35 @@ pub(crate) fn close_durable(env: &Env, host: u32) -> Result<()> {
         place.closed = true;
     }
     let mailbox = station.mailbox.clone();
-    elsewhere("agenthost-close", move || {
+    let finish = move |durable| {
         close(durable);
         mailbox.put(Letter::Closed { host: host as usize });
+    };
+    let (copy, here) = (durable.clone(), finish.clone());
+    elsewhere("agenthost-close", move || finish(copy)).or_else(|_| {
+        // Better here than not at all.
+        here(durable);
+        Ok(())
     })
 }
 
 /// Lets go of a host that JavaScript has lost.
 #[napi(catch_unwind)]
 pub(crate) fn release_durable(env: &Env, host: u32) -> Result<()> {
-    let lost = station(env)?.hosts.borrow_mut().try_remove(host as usize).flatten();
-    lost.filter(|lost| !lost.closed).map_or(Ok(()), |lost| elsewhere("agenthost-close", move || close(lost)))
+    let station = station(env)?;
+    let lost = station.hosts.borrow_mut().get_mut(host as usize).and_then(Option::take);
+    // Its number is free when nothing more can come from it. Without a thread it is closed here, by being dropped.
+    match lost.filter(|lost| !lost.closed) {
+        Some(lost) => {
+            let mailbox = station.mailbox.clone();
+            let _ = elsewhere("agenthost-close", move || {
+                close(lost);
+                mailbox.put(Letter::Closed { host: host as usize });
+            });
+        }
+        None => drop(station.hosts.borrow_mut().try_remove(host as usize)),
+    }
+    Ok(())
 }
 
 /// Whether the host keeps a name out of metadata.
@@ -299,7 +317,13 @@ impl Station {
                 };
                 news("refused", host, serde_json::to_string(&[what, &error.to_string()]).unwrap_or_default())
             }
-            Letter::Closed { host } => news("closed", host, String::new()),
+            Letter::Closed { host } => {
+                let mut hosts = self.hosts.borrow_mut();
+                if matches!(hosts.get(host), Some(None)) {
+                    hosts.remove(host);
+                }
+                news("closed", host, String::new())
+            }
             Letter::Log { host, record } => news("log", host, serde_json::to_string(&record).unwrap_or_default()),
         }
     }
