@@ -40,12 +40,18 @@ native() {
     echo "$output" | sed -n 's/^test result: ok\. \([0-9]*\) passed; \([0-9]*\) failed.*/node-native: \1 passed, \2 failed/p'
 }
 
+# The library and its tests at once: linking takes one core each.
+both() {
+    (cd "$root" && cargo build --quiet --release -p agenthost-node --lib --tests)
+}
+
 prepare() {
     stage "npm packages" tools && stage "library" library
 }
 
 tests() {
     local status=0
+    stage "library and native tests, built" both || return
     prepare || return
     stage "native tests" native || status=1
     stage "tests" node --test --test-reporter=./tests/reporter.mjs tests/*.test.mjs || status=1
