@@ -10,25 +10,24 @@ if ! cargo mutants --version >/dev/null 2>&1; then cargo install --locked cargo-
 # The tests are run for every mutant: without debug information and with few random cases each.
 export CARGO_PROFILE_TEST_DEBUG=0 CARGO_PROFILE_DEV_DEBUG=0 PROPTEST_CASES=24
 
-# run MODULE TESTS... - what `missed.txt` lists then, no test has noticed.
+modules=("$@")
+[ ${#modules[@]} -gt 0 ] || modules=(protocol service dispatch host client)
+files=()
+for module in "${modules[@]}"; do files+=(--file "src/$module.rs" --file "src/$module/**"); done
+
+# run TARGET... -- ARGUMENT... - builds and runs these test targets for every mutant that nothing has noticed yet. One run for all
+# modules: each begins with a build of everything.
 run() {
-    local module=$1 status=0
-    shift
-    mkdir -p "target/mutants/$module"
-    cargo mutants --package agenthost --no-default-features --iterate --no-shuffle --timeout 60 \
-        --output "target/mutants/$module" --file "src/$module.rs" --file "src/$module/**" \
-        --exclude '**/tests/**' --exclude '**/tests.rs' --exclude '**/schema.rs' -- "$@" || status=$?
+    local targets=() status=0
+    while [ "$1" != -- ]; do targets+=("--cargo-arg=$1") && shift; done
+    cargo mutants --package agenthost --no-default-features --iterate --no-shuffle --timeout 20 --output target/mutants \
+        "${files[@]}" --exclude '**/tests/**' --exclude '**/tests.rs' --exclude '**/schema.rs' "${targets[@]}" "$@" || status=$?
     # 2: some were missed; 3: some ran out of time, which is noticing them.
     [ "$status" -eq 0 ] || [ "$status" -eq 2 ] || [ "$status" -eq 3 ]
 }
 
-modules=("$@")
-[ ${#modules[@]} -gt 0 ] || modules=(protocol service dispatch host client)
-for module in "${modules[@]}"; do
-    run "$module" --lib -- protocol:: service:: dispatch:: host:: client::
-    run "$module" --test properties --test conformance
-done
-for module in "${modules[@]}"; do
-    echo "== $module: not noticed"
-    cat "target/mutants/$module/mutants.out/missed.txt"
-done
+mkdir -p target/mutants
+run --lib -- -- protocol:: service:: dispatch:: host:: client::
+run --test host --test properties --test conformance --
+echo "== not noticed"
+cat target/mutants/mutants.out/missed.txt

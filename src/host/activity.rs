@@ -5,10 +5,10 @@
 
 use std::marker::PhantomData;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 use super::frames;
+use super::lock::{Condvar, Mutex, MutexGuard};
 
 /// How many counters share the threads among them.
 pub(crate) const SHARDS: usize = 16;
@@ -62,7 +62,7 @@ impl Activity {
             closing: AtomicBool::new(false),
             abandoning: AtomicBool::new(false),
             phase: Mutex::default(),
-            changed: Condvar::new(),
+            changed: Condvar::default(),
         }
     }
 
@@ -184,14 +184,14 @@ impl Activity {
 
     fn wait<'a>(&self, phase: MutexGuard<'a, Phase>, deadline: Option<Instant>) -> Option<MutexGuard<'a, Phase>> {
         let Some(deadline) = deadline else {
-            return Some(self.changed.wait(phase).unwrap_or_else(PoisonError::into_inner));
+            return Some(self.changed.wait(phase));
         };
         let left = deadline.checked_duration_since(Instant::now()).filter(|left| !left.is_zero())?;
-        Some(self.changed.wait_timeout(phase, left).unwrap_or_else(PoisonError::into_inner).0)
+        Some(self.changed.wait_timeout(phase, left))
     }
 
     fn lock(&self) -> MutexGuard<'_, Phase> {
-        self.phase.lock().unwrap_or_else(PoisonError::into_inner)
+        self.phase.lock()
     }
 
     #[inline]

@@ -1,9 +1,10 @@
 //! One call from its slot to its answer: where the answer is stored, and how it is delivered.
 
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::core::{Callback, Core};
+use super::lock::{Condvar, Mutex, MutexGuard};
 use super::log::LogLevel;
 use super::state::{CallState, LetGo, SlotReturn};
 use crate::dispatch::{Completed, Expected, Unanswered};
@@ -45,7 +46,7 @@ enum Answer {
 impl CallShared {
     pub(super) fn new(core: Arc<Core>, done: Option<Done>) -> Arc<CallShared> {
         let cell = Cell { done, ..Cell::default() };
-        Arc::new(CallShared { core, state: CallState::new(), cell: Mutex::new(cell), delivered: Condvar::new() })
+        Arc::new(CallShared { core, state: CallState::new(), cell: Mutex::new(cell), delivered: Condvar::default() })
     }
 
     /// A call that is deferred from the start and whose slot has returned: nobody waits for it yet, and closing finds it.
@@ -53,7 +54,7 @@ impl CallShared {
         core.register_new(|key| {
             let cell = Cell { expected: Some(expected), registered: Some(key), ..Cell::default() };
             let state = CallState::deferred_and_returned();
-            Arc::new(CallShared { core: core.clone(), state, cell: Mutex::new(cell), delivered: Condvar::new() })
+            Arc::new(CallShared { core: core.clone(), state, cell: Mutex::new(cell), delivered: Condvar::default() })
         })
     }
 
@@ -159,9 +160,9 @@ impl CallShared {
                     cell = self.cell();
                 }
                 Some(left) if !left.is_zero() => {
-                    cell = self.delivered.wait_timeout(cell, left).unwrap_or_else(PoisonError::into_inner).0;
+                    cell = self.delivered.wait_timeout(cell, left);
                 }
-                _ => cell = self.delivered.wait(cell).unwrap_or_else(PoisonError::into_inner),
+                _ => cell = self.delivered.wait(cell),
             }
         }
     }
@@ -234,7 +235,7 @@ impl CallShared {
     }
 
     fn cell(&self) -> MutexGuard<'_, Cell> {
-        self.cell.lock().unwrap_or_else(PoisonError::into_inner)
+        self.cell.lock()
     }
 }
 

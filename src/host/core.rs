@@ -1,13 +1,14 @@
 //! What the handles, calls and replies of one host share. It outlives the service: a deferred reply may be answered late, and
 //! finds that nobody waits any more.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use slab::Slab;
 
 use super::activity::{Activity, Running};
 use super::call::CallShared;
+use super::lock::{Mutex, MutexGuard};
 use super::log::{Log, LogHook, LogLevel};
 use super::open::NoService;
 use super::{DeferringService, fork};
@@ -127,7 +128,7 @@ impl Core {
     }
 
     fn deferred(&self) -> MutexGuard<'_, Slab<Arc<CallShared>>> {
-        self.deferred.lock().unwrap_or_else(PoisonError::into_inner)
+        self.deferred.lock()
     }
 }
 

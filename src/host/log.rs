@@ -1,6 +1,8 @@
 //! Where a host tells its operator what it may not tell its callers.
 
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::Arc;
+
+use super::lock::RwLock;
 
 /// How much a log record matters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -31,8 +33,7 @@ impl Log {
 
     /// Gives a record to the hook. The caller is counted as a callback of the host.
     pub(super) fn write(&self, level: LogLevel, message: &str, fields: &[(&str, &str)]) {
-        let hook = self.hook.read().unwrap_or_else(PoisonError::into_inner).clone();
-        if let Some(hook) = hook {
+        if let Some(hook) = self.hook.get() {
             // A hook that panics has no other place to say so.
             let _ = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| hook(level, message, fields)));
         }
@@ -40,12 +41,11 @@ impl Log {
 
     /// Forgets the hook without ending it.
     pub(super) fn forget(&mut self) {
-        std::mem::forget(self.hook.get_mut().unwrap_or_else(PoisonError::into_inner).take());
+        std::mem::forget(self.hook.get_mut().take());
     }
 
     /// Lets go of the hook: it is not called any more.
     pub(super) fn end(&self) {
-        let hook = self.hook.write().unwrap_or_else(PoisonError::into_inner).take();
-        drop(hook);
+        drop(self.hook.replace(None));
     }
 }

@@ -31,6 +31,7 @@ mod core;
 #[allow(unsafe_code, reason = "a page that a fork wipes is asked of the kernel")]
 pub(crate) mod fork;
 mod frames;
+mod lock;
 mod log;
 mod open;
 mod reply;

@@ -1,7 +1,8 @@
 //! A service that answers at once, as one that may answer later.
 
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::Arc;
 
+use super::lock::RwLock;
 use super::{DeferringService, Reply};
 use crate::service::{Call, HostService, Request};
 
@@ -18,8 +19,7 @@ impl<S: HostService> Synchronous<S> {
 
 impl<S: HostService> DeferringService for Synchronous<S> {
     fn serve(&self, call: &Call<'_>, request: Request<'_>, reply: &mut Reply<'_>) {
-        let service = self.service.read().unwrap_or_else(PoisonError::into_inner).clone();
-        if let Some(service) = service {
+        if let Some(service) = self.service.get() {
             // A broken answer has gone out as `internal` and is logged: there is nobody else to tell.
             let _ = match service.serve(call, request) {
                 Ok(answer) => reply.answer(&answer),
@@ -29,7 +29,6 @@ impl<S: HostService> DeferringService for Synchronous<S> {
     }
 
     fn destroy(&self) {
-        let service = self.service.write().unwrap_or_else(PoisonError::into_inner).take();
-        drop(service);
+        drop(self.service.replace(None));
     }
 }
