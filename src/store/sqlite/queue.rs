@@ -2,6 +2,8 @@
 
 use std::collections::VecDeque;
 use std::sync::{Condvar, Mutex, MutexGuard};
+use std::thread;
+use std::time::{Duration, Instant};
 
 /// A queue that can be closed: what is in it is still served, nothing more comes in.
 pub(super) struct Queue<T> {
@@ -35,18 +37,24 @@ impl<T> Queue<T> {
         Ok(())
     }
 
-    /// Takes the first item; waits for one. None once the queue is closed and empty.
-    pub(super) fn pop(&self) -> Option<T> {
-        let mut state = self.lock();
+    /// Takes the first item; waits for one, awake for `awake` and then asleep. None once the queue is closed and empty.
+    pub(super) fn pop(&self, awake: Duration) -> Option<T> {
+        let mut asleep_from = None;
         loop {
+            let mut state = self.lock();
             if let Some(item) = state.waiting.pop_front() {
                 return Some(item);
             }
             if state.closed {
                 return None;
             }
+            if Instant::now() < *asleep_from.get_or_insert_with(|| Instant::now() + awake) {
+                drop(state);
+                thread::yield_now();
+                continue;
+            }
             state.idle += 1;
-            state = self.changed.wait(state).unwrap_or_else(|poisoned| poisoned.into_inner());
+            let mut state = self.changed.wait(state).unwrap_or_else(|poisoned| poisoned.into_inner());
             state.idle -= 1;
         }
     }
