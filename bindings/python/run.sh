@@ -14,7 +14,7 @@ stage() { # NAME COMMAND...: runs it, and says how long it took
     local name=$1 from=$SECONDS status=0
     shift
     "$@" || status=$?
-    echo "python $name: $((SECONDS - from)) s"
+    echo "python $name: $((SECONDS - from)) s" >&2 # what a stage prints may be data
     return "$status"
 }
 
