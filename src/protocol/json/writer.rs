@@ -88,6 +88,10 @@ impl Writer {
     /// A string (RFC 8259, section 7): only what has to be escaped is.
     pub(crate) fn string(&mut self, value: &str) {
         let bytes = value.as_bytes();
+        if bytes.is_empty() {
+            // Most members of a view that are not known.
+            return self.text.extend_from_slice(b"\"\"");
+        }
         self.text.reserve(bytes.len() + 2);
         self.text.push(b'"');
         let plain = plain_length(bytes);
