@@ -77,6 +77,13 @@ impl Runs {
             Some(("sqlite", "")) => {
                 return Err(OpenError::Url("expected a path behind \"sqlite:\", as in \"sqlite:runs.db\"".into()));
             }
+            // Elsewhere "//" begins a host's name, and "///" stands before a relative path: here both would be the root's.
+            Some(("sqlite", path)) if path.starts_with("//") => {
+                return Err(OpenError::Url(
+                    "expected a path behind \"sqlite:\", found \"//\": write \"sqlite:runs.db\" or \"sqlite:/var/lib/runs.db\""
+                        .into(),
+                ));
+            }
             Some(("sqlite", path)) => open_sqlite(PathBuf::from(path))?,
             // Of other URLs only the scheme is shown: they may hold a password.
             Some((scheme, _)) => {
@@ -135,4 +142,25 @@ fn open_sqlite(path: PathBuf) -> Result<Box<dyn Store>, OpenError> {
 #[cfg(not(feature = "sqlite"))]
 fn open_sqlite(_path: PathBuf) -> Result<Box<dyn Store>, OpenError> {
     Err(OpenError::Url("this build has no SQLite: the feature \"sqlite\" is off".into()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_url_that_names_no_store_says_what_was_expected_and_shows_no_password() {
+        for (url, expected) in [
+            ("", "found no scheme before a colon"),
+            ("runs.db", "found no scheme before a colon"),
+            ("memory:runs", "expected \"memory:\" and nothing behind it"),
+            ("sqlite:", "as in \"sqlite:runs.db\""),
+            ("sqlite://runs.db", "found \"//\": write \"sqlite:runs.db\""),
+            ("sqlite:///var/lib/runs.db", "or \"sqlite:/var/lib/runs.db\""),
+            ("mysql://root:hunter2@db/runs", "found a URL \"mysql:\""),
+        ] {
+            let Err(OpenError::Url(refused)) = Runs::open(url, RunsOptions::default()) else { panic!("{url} was opened") };
+            assert!(refused.contains(expected) && !refused.contains("hunter2"), "{url}: {refused}");
+        }
+    }
 }

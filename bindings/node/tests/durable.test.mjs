@@ -44,6 +44,7 @@ test('a URL that names no store is refused, without repeating what may be a pass
     'runs.db': /url: expected "memory:" or "sqlite:path", found no scheme/,
     'postgres://me:hunter2@db/runs': /url: expected .*, found a URL "postgres:"$/,
     'sqlite:': /url: expected a path behind "sqlite:"/,
+    'sqlite:///runs.db': /url: expected a path behind "sqlite:", found "\/\/"/,
     'memory:x': /url: expected "memory:" and nothing behind it/,
   };
   for (const [url, why] of Object.entries(wrong)) await assert.rejects(Host.open(url), { name: 'TypeError', message: why });

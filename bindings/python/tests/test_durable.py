@@ -36,6 +36,7 @@ def conflict(response: bytes) -> str:
         ("runs.db", ValueError, "found no scheme before a colon"),
         ("memory:runs", ValueError, 'url: expected "memory:" and nothing behind it'),
         ("sqlite:", ValueError, 'url: expected a path behind "sqlite:", as in "sqlite:runs.db"'),
+        ("sqlite:///runs.db", ValueError, 'found "//": write "sqlite:runs.db"'),
         ("mysql://root:hunter2@db/runs", ValueError, 'found a URL "mysql:"'),
         ("sqlite:a\0b", OSError, r"holds U\+0000"),
         ("sqlite:\ud800", ValueError, "url: .*lone surrogate"),
