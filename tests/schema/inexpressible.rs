@@ -1,5 +1,8 @@
 //! The rules of the contract that JSON Schema cannot express. Each is proved from the text that was refused.
 
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -47,18 +50,30 @@ pub(crate) fn reason(text: &[u8], path: &str) -> Option<Reason> {
     }
 }
 
-/// The values that stand at `path`: more than one when the member is given twice.
+/// The values that stand at `path`: more than one when the member is given twice. Of several names that a path shows alike, as it
+/// cuts long ones, the one that comes most often.
 fn members(text: &str, path: &str) -> Vec<Box<RawValue>> {
     let Ok(Members(members)) = serde_json::from_str(text) else { return Vec::new() };
-    let mut found = Vec::new();
+    let mut found: BTreeMap<String, Vec<Box<RawValue>>> = BTreeMap::new();
     for (name, value) in members {
-        match path.strip_prefix(name.as_str()) {
-            Some("") => found.push(value),
-            Some(rest) if rest.starts_with('.') => found.extend(self::members(value.get(), &rest[1..])),
+        match path.strip_prefix(&*shown(&name)) {
+            Some("") => found.entry(name).or_default().push(value),
+            Some(rest) if rest.starts_with('.') => {
+                found.entry(name).or_default().extend(self::members(value.get(), &rest[1..]));
+            }
             _ => {}
         }
     }
-    found
+    found.into_values().max_by_key(Vec::len).unwrap_or_default()
+}
+
+/// A name as a path shows it: of more than 256 bytes the first 253, as far as characters go, and an ellipsis.
+fn shown(name: &str) -> Cow<'_, str> {
+    if name.len() <= 256 {
+        return name.into();
+    }
+    let end = (0..=253).rev().find(|&end| name.is_char_boundary(end)).unwrap_or(0);
+    format!("{}\u{2026}", &name[..end]).into()
 }
 
 /// An object's members in their order, repeated ones too.
