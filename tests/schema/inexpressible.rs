@@ -1,6 +1,5 @@
 //! The rules of the contract that JSON Schema cannot express. Each is proved from the text that was refused.
 
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
@@ -50,13 +49,17 @@ pub(crate) fn reason(text: &[u8], path: &str) -> Option<Reason> {
     }
 }
 
-/// The values that stand at `path`: more than one when the member is given twice. Of several names that a path shows alike, as it
-/// cuts long ones, the one that comes most often.
+/// The values that stand at `path`: more than one when the member is given twice. A long path is cut; of the names that it may
+/// mean the one that comes most often.
 fn members(text: &str, path: &str) -> Vec<Box<RawValue>> {
     let Ok(Members(members)) = serde_json::from_str(text) else { return Vec::new() };
     let mut found: BTreeMap<String, Vec<Box<RawValue>>> = BTreeMap::new();
     for (name, value) in members {
-        match path.strip_prefix(&*shown(&name)) {
+        if path.strip_suffix('…').is_some_and(|beginning| name.starts_with(beginning)) {
+            found.entry(name).or_default().push(value);
+            continue;
+        }
+        match path.strip_prefix(name.as_str()) {
             Some("") => found.entry(name).or_default().push(value),
             Some(rest) if rest.starts_with('.') => {
                 found.entry(name).or_default().extend(self::members(value.get(), &rest[1..]));
@@ -65,15 +68,6 @@ fn members(text: &str, path: &str) -> Vec<Box<RawValue>> {
         }
     }
     found.into_values().max_by_key(Vec::len).unwrap_or_default()
-}
-
-/// A name as a path shows it: of more than 256 bytes the first 253, as far as characters go, and an ellipsis.
-fn shown(name: &str) -> Cow<'_, str> {
-    if name.len() <= 256 {
-        return name.into();
-    }
-    let end = (0..=253).rev().find(|&end| name.is_char_boundary(end)).unwrap_or(0);
-    format!("{}\u{2026}", &name[..end]).into()
 }
 
 /// An object's members in their order, repeated ones too.
