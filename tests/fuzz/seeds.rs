@@ -49,7 +49,7 @@ pub(crate) fn file(target: &str) -> PathBuf {
 }
 
 /// Larger inputs are left to the vectors: the corpus stays small.
-const MAX_BYTES: usize = 2048;
+const MAX_BYTES: usize = 512;
 
 /// Puts all inputs of a target into a folder, one file each.
 pub(crate) fn unpack(target: &str, folder: &Path) {

@@ -123,3 +123,13 @@ fn levels(text: &[u8]) -> usize {
     }
     deepest
 }
+
+#[test]
+fn a_member_is_found_by_a_path_that_was_cut() {
+    let (long, longer) = ("n".repeat(300), "n".repeat(301));
+    let text = format!(r#"{{"body":{{"metadata":{{"{long}":"1","{longer}":"2","{long}":"3"}}}}}}"#);
+    let path = format!("body.metadata.{}…", "n".repeat(239));
+    assert_eq!(reason(text.as_bytes(), &path), Some(Reason::GivenTwice));
+    assert_eq!(reason(text.as_bytes(), "body.metadata.n"), None);
+    assert_eq!(reason(text.replacen(&long, "m", 1).as_bytes(), &path), None);
+}
