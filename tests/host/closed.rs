@@ -74,6 +74,53 @@ fn close_times_out_while_a_slot_runs_and_destroys_nothing() {
 }
 
 #[test]
+fn a_reply_that_is_deferred_when_close_has_given_up_is_answered_closed() {
+    let stage = Stage::default();
+    let (entered, inside) = mpsc::channel();
+    let (leave, left) = mpsc::channel::<()>();
+    let (entered, left) = (std::sync::Mutex::new(entered), std::sync::Mutex::new(left));
+    let held = std::sync::Mutex::new(None);
+    let host = stage.host(move |reply| {
+        entered.lock().unwrap().send(()).unwrap();
+        left.lock().unwrap().recv().unwrap();
+        *held.lock().unwrap() = Some(reply.defer().unwrap());
+    });
+    let dispatching = host.clone();
+    let dispatcher = std::thread::spawn(move || outcome(&dispatching.dispatch_json(CREATE)));
+    inside.recv().unwrap();
+    assert_eq!(host.close(Some(Duration::from_millis(5))), Err(CloseError::TimedOut));
+    leave.send(()).unwrap();
+    assert_eq!(dispatcher.join().unwrap(), "unavailable/closed");
+    assert_eq!(host.close(None), Ok(()));
+}
+
+#[test]
+fn close_gives_what_is_deferred_the_time_it_was_given() {
+    let stage = Stage::default();
+    let host = stage.deferring();
+    let (response, _) = dispatch(&host);
+    let mut reply = stage.take();
+    let service = std::thread::spawn(move || {
+        std::thread::sleep(Duration::from_millis(30));
+        reply.answer(&well())
+    });
+    assert_eq!(host.close(Some(Duration::from_secs(60))), Ok(()));
+    assert_eq!(service.join().unwrap(), Ok(()));
+    assert_eq!(arrived(&response), "ok");
+}
+
+#[test]
+fn a_host_shows_whether_it_is_closing_and_nothing_else() {
+    let stage = Stage::default();
+    let host = stage.deferring();
+    assert!(!host.is_forked());
+    assert!(host.is_sensitive_name("apiKey") && !host.is_sensitive_name("name"));
+    assert_eq!(format!("{host:?}"), "Host { closing: false, .. }");
+    host.close(None).unwrap();
+    assert_eq!(format!("{host:?}"), "Host { closing: true, .. }");
+}
+
+#[test]
 fn close_from_a_callback_of_the_same_host_would_deadlock() {
     let stage = Stage::default();
     let (give, given) = mpsc::channel::<Host>();
