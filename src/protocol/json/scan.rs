@@ -1,40 +1,65 @@
 //! How far a run of plain string characters goes. This loop sees most bytes of a message.
 
-/// Up to here a run is short, as most are.
-const SHORT: usize = 32;
+use wide::u8x16;
+
+/// The bytes that are looked at together.
+const BLOCK: usize = 16;
+const WORD: usize = 8;
 
 /// The number of bytes up to the first quotation mark, backslash or control character, or to the end.
-#[inline]
+#[inline(always)]
 pub(super) fn plain_length(bytes: &[u8]) -> usize {
-    let (words, rest) = bytes.as_chunks::<8>();
-    for (index, word) in words.iter().take(SHORT / 8).enumerate() {
-        let special = specials(u64::from_le_bytes(*word));
-        if special != 0 {
-            return index * 8 + special.trailing_zeros() as usize / 8;
+    match bytes.first_chunk() {
+        Some(block) => match special_in_block(block) {
+            BLOCK => long_plain_length(bytes),
+            place => place,
+        },
+        None => short_plain_length(bytes),
+    }
+}
+
+/// The same for bytes that begin with a plain block. What the last block shares with the one before it is plain, too.
+fn long_plain_length(bytes: &[u8]) -> usize {
+    for (index, block) in bytes.as_chunks().0.iter().enumerate().skip(1) {
+        let place = special_in_block(block);
+        if place < BLOCK {
+            return index * BLOCK + place;
         }
     }
-    if bytes.len() >= SHORT {
-        return long_plain_length(bytes);
+    bytes.last_chunk().map_or(0, |block| bytes.len() - BLOCK + special_in_block(block))
+}
+
+/// The same for less than a block.
+fn short_plain_length(bytes: &[u8]) -> usize {
+    let (Some(first), Some(last)) = (bytes.first_chunk(), bytes.last_chunk()) else {
+        return bytes.iter().position(|&byte| is_special(byte)).unwrap_or(bytes.len());
+    };
+    match special_in_word(first) {
+        WORD => bytes.len() - WORD + special_in_word(last),
+        place => place,
     }
-    words.len() * 8 + rest.iter().position(|&byte| is_special(byte)).unwrap_or(rest.len())
 }
 
-/// The same for a run that is not short: by blocks, whose bytes are compared all at once. What is behind them is short.
-fn long_plain_length(bytes: &[u8]) -> usize {
-    let (blocks, _) = bytes.as_chunks::<SHORT>();
-    let special = |block: &&[u8; SHORT]| block.iter().fold(false, |found, &byte| found | is_special(byte));
-    let plain = SHORT * blocks.iter().take_while(|block| !special(block)).count();
-    plain + plain_length(&bytes[plain..])
+/// The place of the first special byte of a block, its length where there is none.
+#[inline(always)]
+fn special_in_block(block: &[u8; BLOCK]) -> usize {
+    let bytes = u8x16::new(*block);
+    let [quotes, backslashes] = [b'"', b'\\'].map(|special| bytes.simd_eq(u8x16::splat(special)));
+    let controls = bytes.simd_eq(bytes.min(u8x16::splat(0x1f)));
+    ((quotes | backslashes | controls).to_bitmask() | 1 << BLOCK).trailing_zeros() as usize
 }
 
-/// The high bit of each special byte of eight. Above the lowest one a borrow can set others, which say nothing.
+/// The place of the first special byte of a word, its length where there is none.
 #[inline]
-const fn specials(word: u64) -> u64 {
+fn special_in_word(word: &[u8; WORD]) -> usize {
     const ONES: u64 = u64::MAX / 255;
+    let word = u64::from_le_bytes(*word);
     let quotes = word ^ (ONES * b'"' as u64);
     let backslashes = word ^ (ONES * b'\\' as u64);
     let zeros = (quotes.wrapping_sub(ONES) & !quotes) | (backslashes.wrapping_sub(ONES) & !backslashes);
-    (zeros | (word.wrapping_sub(ONES * 0x20) & !word)) & (ONES << 7)
+    // The high bit of each special byte. Above the lowest one a borrow can set others, which say nothing.
+    let specials = (zeros | (word.wrapping_sub(ONES * 0x20) & !word)) & (ONES << 7);
+    specials.trailing_zeros() as usize / 8
 }
 
 /// Whether a string cannot simply go on with this byte.
@@ -56,6 +81,8 @@ mod tests {
                 for special in [b'"', b'\\', 0, 0x1f] {
                     let mut bytes = plain.clone();
                     bytes[place] = special;
+                    assert_eq!(plain_length(&bytes), place);
+                    bytes[length - 1] = b'"';
                     assert_eq!(plain_length(&bytes), place);
                 }
                 for ordinary in [b' ', 0x7f, 0x80, 0xff] {

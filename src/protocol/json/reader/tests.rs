@@ -286,7 +286,7 @@ fn what_a_value_is_can_be_told_before_it_is_read() {
 #[test]
 fn any_mixture_of_open_containers_is_remembered() {
     // More than one and two words of bits, with a pattern that no rotation repeats.
-    for levels in [1, 2, 127, 128, 129, 130, 255, 256, 257, 300, 1000] {
+    for levels in [1, 2, 63, 64, 65, 66, 127, 128, 129, 300, 1000] {
         let object = |level: usize| (level * level + level / 3) % 5 < 2;
         let opened: String = (0..levels).map(|level| if object(level) { "{\"a\":" } else { "[" }).collect();
         let closed: Vec<char> = (0..levels).rev().map(|level| if object(level) { '}' } else { ']' }).collect();
@@ -316,7 +316,7 @@ fn the_levels_of_a_value_are_its_own() {
         assert_eq!(reader.next_member(&mut first).unwrap().as_deref(), Some(name));
         assert_eq!(reader.raw().unwrap().1, levels);
     }
-    assert_eq!((reader.next_member(&mut first), reader.deepest), (Ok(None), 4));
+    assert_eq!(reader.next_member(&mut first), Ok(None));
 }
 
 #[test]
