@@ -10,14 +10,14 @@ use agenthost::host::{Host, HostOptions, LogLevel, OpenCall, Opened};
 use agenthost::protocol::{ErrorCode, FreeJson, HostError, Metadata, SensitiveNames};
 use agenthost::service::{Answer, Request};
 use napi::JsString;
-use napi::bindgen_prelude::{BufferSlice, Either, Either3, Env, Error, Result, Status};
+use napi::bindgen_prelude::{BufferSlice, Either, Env, Error, Null, Object, Result, Status};
 use napi_derive::napi;
 use slab::Slab;
 
 use crate::ending::{self, Ended};
 use crate::packed;
+use crate::raw::{self, Arguments, Function, Returned};
 use crate::registry::Registry;
-use crate::text;
 
 /// A log record: level, message, fields.
 pub(crate) type Record = (&'static str, String, Vec<(String, String)>);
@@ -103,11 +103,30 @@ pub(crate) fn release_host(number: u32) {
     drop(HOSTS.with(|hosts| hosts.remove(number)));
 }
 
-/// The first half of a dispatch. A string that begins with `{` is the response. Any other is a call: see [`packed::call`]; where
-/// the request has an input, it is the first of two strings, and the input the second.
-#[napi(catch_unwind)]
-pub(crate) fn open<'e>(env: &'e Env, number: u32, message: &[u8], principal: Option<String>) -> Result<Told<'e>> {
-    host(number)?.open(env, message, principal)
+/// Gives JavaScript the two functions that every call takes.
+#[napi(module_exports)]
+pub(crate) fn export(mut exports: Object<'_>) -> Result<()> {
+    raw::export::<Open>(&mut exports)?;
+    raw::export::<CompletePacked>(&mut exports)
+}
+
+/// `open(host, message, principal)`, the first half of a dispatch; the principal may be left out. A string that begins with `{` is
+/// the response. Any other is a call: see [`packed::call`]; where the request has an input, it is the first of two strings, and the
+/// input the second. Null: the message is no `Uint8Array` that this thread alone can write to.
+struct Open;
+
+impl Function for Open {
+    const NAME: &'static str = "open";
+
+    fn call(given: &mut Arguments) -> Result<Returned> {
+        let host = host(given.number(0)?)?;
+        let principal = if given.count() > 2 { Some(given.text(2)?) } else { None };
+        let env = given.env();
+        match given.bytes(1, |message| host.open(&env, message, principal))? {
+            Some(told) => given.give(told?),
+            None => given.give(Null),
+        }
+    }
 }
 
 /// Like `open`, with a message as a string.
@@ -116,32 +135,29 @@ pub(crate) fn open_text<'e>(env: &'e Env, number: u32, message: String, principa
     host(number)?.open(env, message.as_bytes(), principal)
 }
 
-/// The second half: the result as [`packed::answer`] reads it. Null: it cannot be read, the call waits for it as JSON. The response
-/// goes into `place` from `offset` on, and its length is returned; where it has no room there it is returned itself, and with
-/// records, when the host has something to tell its log.
-#[napi(catch_unwind)]
-pub(crate) fn complete_packed(
-    number: u32,
-    call: u32,
-    packed: JsString<'_>,
-    mut place: BufferSlice<'_>,
-    offset: u32,
-) -> Result<Option<Either3<u32, String, Vec<String>>>> {
-    let host = host(number)?;
-    let mut calls = host.calls.borrow_mut();
-    let operation = calls.get(call as usize).map(OpenCall::operation).ok_or_else(|| no_call(call))?;
-    let response = text::with(&packed, |packed| {
-        let answer = packed::answer(operation, packed)?;
-        Some(calls.remove(call as usize).complete_answer(&answer))
-    })?;
-    let Some(response) = response else { return Ok(None) };
-    if let Some(records) = host.take_records() {
-        return Ok(Some(Either3::C(vec![text(response), records])));
+/// `completePacked(host, call, packed, length, place, offset)`, the second half: the first `length` bytes of `packed` are the result
+/// as [`packed::answer`] reads it. Null: it cannot be read, the call waits for it as JSON. The response goes into `place` from
+/// `offset` on, and its length is returned; where it has no room there it is returned itself. With records, when the host has
+/// something to tell its log, it is returned like [`Settled`].
+struct CompletePacked;
+
+impl Function for CompletePacked {
+    const NAME: &'static str = "completePacked";
+
+    fn call(given: &mut Arguments) -> Result<Returned> {
+        let (host, call) = (host(given.number(0)?)?, given.number(1)?);
+        let (length, offset) = (given.number(3)? as usize, given.number(5)? as usize);
+        let response = given.memory(2, |packed| host.complete_packed(call, packed.get(..length).unwrap_or_default()))??;
+        let Some(response) = response else { return given.give(Null) };
+        if let Some(records) = host.take_records() {
+            return given.give(vec![text(response), records]);
+        }
+        let written = given.memory(4, |place| {
+            let room = place.get_mut(offset..).and_then(|rest| rest.get_mut(..response.len()));
+            room.map(|room| room.copy_from_slice(&response)).is_some()
+        })?;
+        if written { given.give(response.len() as u32) } else { given.give(&BufferSlice::copy_from(&given.env(), response)?) }
     }
-    let room = place.get_mut(offset as usize..).and_then(|rest| rest.get_mut(..response.len()));
-    let Some(room) = room else { return Ok(Some(Either3::B(text(response)))) };
-    room.copy_from_slice(&response);
-    Ok(Some(Either3::A(response.len() as u32)))
 }
 
 fn no_call(call: u32) -> Error {
@@ -263,6 +279,14 @@ impl NodeHost {
                 })
             }
         }
+    }
+
+    /// None: the answer cannot be read as packed, and the call goes on.
+    fn complete_packed(&self, call: u32, packed: &[u8]) -> Result<Option<Vec<u8>>> {
+        let mut calls = self.calls.borrow_mut();
+        let operation = calls.get(call as usize).map(OpenCall::operation).ok_or_else(|| no_call(call))?;
+        let Some(answer) = packed::answer(operation, packed) else { return Ok(None) };
+        Ok(Some(calls.remove(call as usize).complete_answer(&answer)))
     }
 
     fn settle(&self, call: u32, settle: impl FnOnce(OpenCall) -> Vec<u8>) -> Result<Settled> {

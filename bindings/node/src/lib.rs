@@ -14,7 +14,7 @@ mod ending;
 mod host;
 mod mailbox;
 mod packed;
+#[allow(unsafe_code, reason = "what Node-API gives a callback is read as it is")]
+mod raw;
 mod registry;
 mod response;
-#[allow(unsafe_code, reason = "a string is read as Node-API gives it")]
-mod text;

@@ -206,6 +206,53 @@ test('metadata is what JSON makes of it', async () => {
   for (const metadata of [{ a: 1 }, { a: null }, [], 'x', null, { a: { b: '' } }]) await refused(run({ metadata }), /metadata/);
 });
 
+test('text of any length and of any letters arrives as it is', async () => {
+  const texts = ['', 'a', 'ä', '\u0001', '\u007f', 'z'.repeat(32), 'z'.repeat(33), 'z'.repeat(127), '€'.repeat(127), '🎉'.repeat(40_000), 'z'.repeat(40_000)];
+  for (const text of texts) {
+    const metadata = { [`n${text.slice(0, 80)}`]: text, 'ключ': 'значение' };
+    const { body } = (await dispatch(run({ error: text, result: { [text]: [text] }, metadata }))).response;
+    assert.deepEqual([body.error, body.result, body.metadata], [text, { [text]: [text] }, metadata]);
+  }
+});
+
+test('numbers of any size arrive as they are', async () => {
+  for (const time of [0, -1, 127, 128, 2 ** 28 - 1, 2 ** 28, -(2 ** 31), 2 ** 32, 8.64e15, -8.64e15]) {
+    const { body } = (await dispatch(run({ revision: Number.MAX_SAFE_INTEGER, createdAtUnixMs: time, completedAtUnixMs: time }))).response;
+    assert.deepEqual([body.revision, body.createdAtUnixMs, body.completedAtUnixMs], [Number.MAX_SAFE_INTEGER, time, time]);
+  }
+});
+
+test('an approval and events arrive as they are', async () => {
+  const approval = {
+    approvalId: 'approval-1', toolCallId: 'call-1', toolName: 'shell', resolution: 'denied', reason: 'nein 🎉', createdAtUnixMs: 5, resolvedAtUnixMs: 6,
+    metadata: { by: 'alice' },
+  };
+  assert.deepEqual((await dispatch(run({ approval }))).response.body.approval, approval);
+  const events = Array.from({ length: 200 }, (_, index) => ({
+    runId: 'run-1', sequence: index + 1, type: 'tool.called', status: 'running', stepId: '', toolCallId: `call-${index}`, timestampUnixMs: index,
+    data: index % 2 === 0 ? { text: 'ü'.repeat(index) } : null, metadata: { index: String(index) },
+  }));
+  const page = { events, nextSequence: 200, hasMore: true };
+  assert.deepEqual((await dispatch({ listEvents: () => page }, message('list_events', { runId: 'run-1' }))).response.body, page);
+  await refused({ listEvents: () => ({ events: [event(1), event(2, { data: [1, [NaN]] })], nextSequence: 2 }) }, /events\.1\.data\.1\.0/, message('list_events', { runId: 'run-1' }));
+});
+
+test('metadata of many pairs', async () => {
+  for (const pairs of [126, 127, 1000]) {
+    const metadata = Object.fromEntries(Array.from({ length: pairs }, (_, index) => [`name ${index}`, `value ${index}`]));
+    assert.deepEqual((await dispatch(run({ metadata }))).response.body.metadata, metadata);
+  }
+  const inherited = Object.create({ a: '1' }, { b: { value: '2', enumerable: true } });
+  assert.deepEqual((await dispatch(run({ metadata: inherited }))).response.body.metadata, { b: '2' });
+});
+
+test('an answer that dispatches while it is read', async () => {
+  const inner = new Host(service({ getRun: () => view('run-1', { error: 'inner '.repeat(50) }) }));
+  const asked = { ...view('run-1', { error: 'outer' }), get context() { return { runId: read(inner.dispatchJsonSync(GET_RUN)).body.runId, userId: 'alice' }; } };
+  const { body } = (await dispatch({ getRun: () => asked })).response;
+  assert.deepEqual([body.error, body.context.userId], ['outer', 'alice']);
+});
+
 test('responses that are kept stay as they are', async () => {
   let turn = 0;
   const host = new Host(service({ getRun: () => view('run-1', { error: String(turn).repeat(turn % 900) }) }));

@@ -80,6 +80,13 @@ test('the call has the ids, the metadata, the principal and a signal', async () 
   assert.equal(call.signal, signal);
 });
 
+test('metadata of any letters arrives as it is', async () => {
+  const metadata = { channel: 'web', 'ключ': 'значение 🎉', 'empty': '', ['n'.repeat(200)]: 'v'.repeat(20_000) };
+  const text = JSON.stringify(envelope('get_run', { runId: 'läuft' }, { metadata, requestId: 'ä', idempotencyKey: '🎉' }));
+  const { call, request } = await seen(text);
+  assert.deepEqual([call.requestId, call.idempotencyKey, request.runId, call.metadata], ['ä', '🎉', 'läuft', metadata]);
+});
+
 test('without a principal the service sees none', async () => {
   assert.equal((await seen(GET_RUN)).call.principal, undefined);
 });

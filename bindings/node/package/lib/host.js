@@ -13,6 +13,7 @@ const native = require('./native');
 const packed = require('./packed');
 const responses = require('./responses');
 const results = require('./results');
+const scratch = require('./scratch');
 
 const HOST_OPTIONS = ['maxMessageBytes', 'sensitiveNames', 'requirePrincipal', 'timeoutMs', 'onLog'];
 const DISPATCH_OPTIONS = ['principal', 'signal', 'timeoutMs'];
@@ -113,19 +114,24 @@ class Host {
 
   /** The first half of a dispatch. */
   #open(where, data, principal) {
-    const message = check.message(where, data);
-    const name = principal === undefined ? undefined : check.text(`${where}: principal`, principal);
+    if (principal !== undefined) check.text(`${where}: principal`, principal);
     try {
-      return typeof message === 'string' ? native.openText(this.#number, message, name) : native.open(this.#number, message, name);
+      if (typeof data === 'string') return native.openText(this.#number, check.message(where, data), principal);
+      // Null: it is no message, or one that other threads can change while it is read.
+      return this.#openBytes(data, principal) ?? this.#openBytes(check.message(where, data), principal);
     } catch (error) {
       throw error.code === 'InvalidArg' ? new TypeError(`${where}: ${error.message}`) : error;
     }
   }
 
+  #openBytes(bytes, principal) {
+    return principal === undefined ? native.open(this.#number, bytes) : native.open(this.#number, bytes, principal);
+  }
+
   #takeOff(opened, principal) {
-    const { call, request } = packed.decode(opened, principal);
+    const { number, call, request } = packed.decode(opened, principal);
     const flight = {
-      number: packed.callNumber(opened),
+      number,
       call,
       request,
       response: undefined,
@@ -169,35 +175,53 @@ class Host {
 
   /** The second half of a dispatch: what the service answered, or how it failed. */
   #land(flight, { value, failed }) {
-    const { number, call } = flight;
-    let cause = value;
-    let settle;
+    if (failed) return this.#landFailure(flight, value);
+    let length;
     try {
-      if (failed) {
-        settle = HostError.is(value) ? errorSettler(this.#number, number, results.encodeError(value)) : undefined;
-      } else {
-        const text = packed.encode(call.operation, value);
-        if (text !== undefined) {
-          // Looking at the answer may have run code of the service, which may have closed the host.
-          if (flight.response !== undefined) return flight.response;
-          const settled = native.completePacked(this.#number, number, text, responses.place(), responses.used());
-          if (settled !== null) return this.#end(flight, settled, undefined);
-        }
-        const { body, free } = results.encode(call.operation, value);
-        settle = () => native.complete(this.#number, number, body, free);
-      }
+      length = packed.encode(flight.call.operation, value);
     } catch (error) {
-      cause = error;
+      return this.#fail(flight, 'answered what cannot be sent', error, false);
     }
-    const method = METHODS[call.operation];
-    const message = settle === undefined ? `${method} ${failed && cause === value ? 'failed' : 'answered what cannot be sent'}: ${log.show(cause)}` : '';
-    // As above.
-    if (flight.response !== undefined) {
-      if (settle === undefined && failed) this.#log({ level: 'warn', message: `after its call had been given up, ${message}`, fields: {}, cause });
-      return flight.response;
+    // Looking at the answer may have run code of the service, which may have closed the host.
+    if (flight.response !== undefined) return flight.response;
+    if (length !== undefined) {
+      const place = responses.place();
+      const settled = native.completePacked(this.#number, flight.number, scratch.memory(), length, place, responses.used());
+      if (settled !== null) return this.#end(flight, settled, undefined);
     }
-    if (settle === undefined) return this.#end(flight, native.fail(this.#number, number, message), cause);
-    return this.#end(flight, settle(), undefined);
+    return this.#landAsJson(flight, value);
+  }
+
+  #landAsJson(flight, value) {
+    let json;
+    try {
+      json = results.encode(flight.call.operation, value);
+    } catch (error) {
+      return this.#fail(flight, 'answered what cannot be sent', error, false);
+    }
+    if (flight.response !== undefined) return flight.response;
+    return this.#end(flight, native.complete(this.#number, flight.number, json.body, json.free), undefined);
+  }
+
+  #landFailure(flight, thrown) {
+    if (!HostError.is(thrown)) return this.#fail(flight, 'failed', thrown, true);
+    let error;
+    try {
+      error = results.encodeError(thrown);
+    } catch (fault) {
+      return this.#fail(flight, 'answered what cannot be sent', fault, true);
+    }
+    if (flight.response !== undefined) return flight.response;
+    const { code, message, retryable, details, metadata } = error;
+    return this.#end(flight, native.completeError(this.#number, flight.number, code, message, retryable, details, metadata), undefined);
+  }
+
+  /** The call is answered `internal`; what is wrong is for the log. That a service threw is told even when it comes late. */
+  #fail(flight, what, cause, threw) {
+    const message = `${METHODS[flight.call.operation]} ${what}: ${log.show(cause)}`;
+    if (flight.response === undefined) return this.#end(flight, native.fail(this.#number, flight.number, message), cause);
+    if (threw) this.#log({ level: 'warn', message: `after its call had been given up, ${message}`, fields: {}, cause });
+    return flight.response;
   }
 
   /** Answers a call for which nobody waits any more. */
@@ -209,8 +233,8 @@ class Host {
 
   /** A call has its response. */
   #end(flight, settled, cause) {
-    const withRecords = typeof settled === 'object';
-    flight.response = typeof settled === 'number' ? responses.take(settled) : Buffer.from(withRecords ? settled[0] : settled);
+    const withRecords = Array.isArray(settled);
+    flight.response = typeof settled === 'number' ? responses.take(settled) : bytesOf(withRecords ? settled[0] : settled);
     this.#flights.remove(flight);
     if (flight.resolve !== undefined) flight.resolve(flight.response);
     if (withRecords) this.#tell(settled[1], cause);
@@ -261,8 +285,9 @@ function createNative(options) {
   }
 }
 
-function errorSettler(host, call, { code, message, retryable, details, metadata }) {
-  return () => native.completeError(host, call, code, message, retryable, details, metadata);
+/** A response, which comes as text or as bytes. */
+function bytesOf(response) {
+  return typeof response === 'string' ? Buffer.from(response) : response;
 }
 
 /** Whether `open` gave a response; a call is described by an array. */

@@ -11,6 +11,7 @@ function define(target, name, text) {
   const textName = `${name}Json`;
   let parsed = false;
   let value;
+  keepApart(target);
   Object.defineProperty(target, textName, { value: text, enumerable: false, configurable: true, writable: true });
   Object.defineProperty(target, name, {
     enumerable: true,
@@ -30,40 +31,67 @@ function define(target, name, text) {
   return target;
 }
 
+const [FIRST, SECOND] = [Symbol('first'), Symbol('second')];
+
 /**
- * Refuses what `JSON.stringify` would change without a word: NaN and infinities, functions, undefined in arrays, and built-in
- * objects that it writes as `{}`. It is called after `JSON.stringify`, which has found cycles and BigInts.
+ * Has V8 keep an object's members in the object. It would else keep an accessor in a hidden class, one for each object, and the
+ * closures with the parsed value would live until the next full collection. Taking a member away that is not the last does it.
  */
+function keepApart(object) {
+  object[FIRST] = object[SECOND] = undefined;
+  delete object[FIRST];
+  delete object[SECOND];
+}
+
+/** Refuses what `fault` finds. */
 function checkFaithful(value, path) {
+  const found = fault(value);
+  if (found !== undefined) refuse(path, found);
+}
+
+function refuse(path, { at, what }) {
+  throw new TypeError(`${path}${at}: expected JSON, found ${what}`);
+}
+
+/**
+ * What `JSON.stringify` would change without a word: NaN and infinities, functions, undefined in arrays, and built-in objects that
+ * it writes as `{}`. Asked after `JSON.stringify`, which has found cycles and BigInts. Undefined where there is nothing.
+ */
+function fault(value) {
   switch (typeof value) {
     case 'number':
-      if (!Number.isFinite(value)) throw new TypeError(`${path}: expected JSON, found ${value}`);
-      return;
+      return Number.isFinite(value) ? undefined : { at: '', what: String(value) };
     case 'function':
     case 'symbol':
-      throw new TypeError(`${path}: expected JSON, found a ${typeof value}`);
+      return { at: '', what: `a ${typeof value}` };
     case 'object':
-      break;
+      return value === null || typeof value.toJSON === 'function' ? undefined : faultInside(value);
     default:
-      return;
+      return undefined;
   }
-  if (value === null || typeof value.toJSON === 'function') return;
+}
+
+function faultInside(value) {
   if (Array.isArray(value)) {
     for (let index = 0; index < value.length; index++) {
       const element = value[index];
-      if (element === undefined) throw new TypeError(`${path}.${index}: expected JSON, found undefined`);
-      if (typeof element !== 'string') checkFaithful(element, `${path}.${index}`);
+      const found = element === undefined ? { at: '', what: 'undefined' } : typeof element === 'string' ? undefined : fault(element);
+      if (found !== undefined) return inside(index, found);
     }
-    return;
+    return undefined;
   }
-  const prototype = Object.getPrototypeOf(value);
-  if (prototype !== Object.prototype && prototype !== null && isOpaque(value)) {
-    throw new TypeError(`${path}: expected JSON, found a ${value.constructor?.name ?? 'built-in object'}`);
-  }
+  if (value.constructor !== Object && isOpaque(value)) return { at: '', what: `a ${value.constructor?.name ?? 'built-in object'}` };
   for (const name in value) {
     const member = value[name];
-    if (typeof member !== 'string' && member !== undefined && Object.hasOwn(value, name)) checkFaithful(member, `${path}.${name}`);
+    if (typeof member === 'string' || member === undefined || !Object.hasOwn(value, name)) continue;
+    const found = fault(member);
+    if (found !== undefined) return inside(name, found);
   }
+  return undefined;
+}
+
+function inside(name, { at, what }) {
+  return { at: `.${name}${at}`, what };
 }
 
 /** Whether the contents of an object are not in its members. */
@@ -71,4 +99,4 @@ function isOpaque(value) {
   return [isMap, isSet, isWeakMap, isWeakSet, isRegExp, isPromise, isAnyArrayBuffer, isArrayBufferView].some((is) => is(value));
 }
 
-module.exports = { checkFaithful, define };
+module.exports = { checkFaithful, define, fault, refuse };

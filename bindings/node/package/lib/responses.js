@@ -8,13 +8,13 @@ const LEAST = 2048;
 let piece = Buffer.allocUnsafeSlow(SIZE);
 let end = 0;
 
-/** The piece to write to. */
+/** The memory to write to. */
 function place() {
   if (SIZE - end < LEAST) {
     piece = Buffer.allocUnsafeSlow(SIZE);
     end = 0;
   }
-  return piece;
+  return piece.buffer;
 }
 
 /** How many of its bytes are taken, after `place`. */
