@@ -170,7 +170,7 @@ impl CallShared {
     /// Asks to be told when nobody waits any more; at once when that is so already. False: the call is answered.
     pub(super) fn on_abandoned(&self, hook: &AbandonedHook) -> bool {
         let mut cell = self.cell();
-        if self.state.is_open() && cell.on_abandoned.is_none() {
+        if self.state.is_open() {
             cell.on_abandoned = Some(hook.clone());
             drop(cell);
             // Abandoned in between: whoever did it may not have seen the hook.

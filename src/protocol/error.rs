@@ -177,6 +177,7 @@ mod tests {
             .with_details(FreeJson::new("{\"key\":\"in details\"}").unwrap())
             .with_metadata([("name", "in metadata")].into_iter().collect());
         assert_eq!((error.retryable, error.metadata.get("name")), (true, Some("in metadata")));
+        assert_eq!(error.details.as_str(), "{\"key\":\"in details\"}");
         assert_eq!(error.to_string(), "conflict: revision 3");
         let shown = format!("{error:?}");
         assert!(shown.contains("Conflict") && shown.contains("revision 3") && shown.contains("name"), "{shown}");

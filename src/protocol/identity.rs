@@ -43,6 +43,7 @@ mod tests {
         assert_eq!(check(&"é".repeat(512)), Ok(()));
         assert!(check(&("é".repeat(512) + "x")).unwrap_err().contains("1024 bytes, found 1025"));
         assert!(check("a\0b").unwrap_err().contains("U+0000"));
+        assert!(check(&("\0".repeat(1024))).unwrap_err().contains("U+0000"));
         assert!(check("").unwrap_err().contains("not empty"));
     }
 }

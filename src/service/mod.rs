@@ -81,3 +81,6 @@ pub trait HostService: Send + Sync + 'static {
         })
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -68,6 +68,14 @@ fn an_answer_or_a_drop_ends_it_unrun() {
 
     let (response, _) = dispatch(&host);
     let mut reply = stage.take();
+    reply.answer(&well()).unwrap();
+    let (late, count) = hook();
+    assert_eq!(reply.on_abandoned(late), Err(AnswerError::AlreadyDone));
+    assert_eq!((runs(&count), is_dropped(&count)), (0, true));
+    assert_eq!(arrived(&response), "ok");
+
+    let (response, _) = dispatch(&host);
+    let mut reply = stage.take();
     let (third, count) = hook();
     reply.on_abandoned(third).unwrap();
     drop(reply);

@@ -5,11 +5,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use agenthost::dispatch::Unanswered;
-use agenthost::host::{AnswerError, DispatchOptions, HostMisuse, HostOptions};
+use agenthost::host::{AnswerError, DispatchOptions, HostMisuse, HostOptions, Reply};
 use agenthost::protocol::{ErrorCode, HostError};
 use agenthost::service::{Answer, EventPage};
+use serde_json::Value;
 
-use crate::stage::{CREATE, Stage, arrived, dispatch, outcome, well};
+use crate::stage::{CREATE, LIST, Stage, arrived, dispatch, event, outcome, violation, well};
 
 #[test]
 fn the_first_answer_counts() {
@@ -66,7 +67,25 @@ fn a_broken_answer_is_internal_and_the_log_names_the_member() {
         assert_eq!(reply.answer(&well()), Err(AnswerError::AlreadyDone));
     });
     assert_eq!(outcome(&host.dispatch_json(CREATE)), "internal");
-    assert!(stage.log()[0].contains("revision"), "{:?}", stage.log());
+    assert!(stage.log()[0].contains("(\"path\", \"revision\")"), "{:?}", stage.log());
+}
+
+#[test]
+fn json_and_what_no_type_can_hold_are_answers_too() {
+    let stage = Stage::default();
+    let host = stage.host(|reply| {
+        assert_eq!(reply.json(r#"{"runId":"run-1","revision":1,"status":"created"}"#), Ok(()));
+        assert_eq!(reply.broken(violation()), Err(AnswerError::AlreadyDone));
+    });
+    assert_eq!(outcome(&host.dispatch_json(CREATE)), "ok");
+    assert!(stage.log().is_empty());
+    let broken = stage.host(|reply| {
+        assert_eq!(reply.broken(violation()), Err(AnswerError::BadAnswer(violation())));
+        assert!(!reply.is_abandoned());
+    });
+    assert_eq!(outcome(&broken.dispatch_json(CREATE)), "internal");
+    assert!(stage.log()[0].contains("expected JSON text"), "{:?}", stage.log());
+    assert_eq!(stage.log().len(), 1);
 }
 
 #[test]
@@ -88,7 +107,38 @@ fn a_deferred_reply_is_answered_from_another_thread_while_dispatch_waits() {
             deferred.answer(&well()).unwrap();
         });
     });
-    assert_eq!(outcome(&host.dispatch_json(CREATE)), "ok");
+    for timeout in [None, Some(Duration::from_secs(60))] {
+        let options = DispatchOptions { timeout, ..DispatchOptions::default() };
+        assert_eq!(outcome(&host.dispatch(CREATE, options).unwrap()), "ok");
+    }
+}
+
+#[test]
+fn a_page_is_answered_event_by_event_in_the_slot_and_later() {
+    fn answer(reply: &mut Reply<'_>) {
+        assert_eq!(reply.event(&event(1)), Ok(()));
+        assert_eq!(reply.event(&event(2)), Ok(()));
+        assert_eq!(reply.page(2, true), Ok(()));
+        assert_eq!(reply.event(&event(3)), Err(AnswerError::AlreadyDone));
+        assert_eq!(reply.page(2, true), Err(AnswerError::AlreadyDone));
+    }
+    fn answer_wrong(reply: &mut Reply<'_>) {
+        assert_eq!(reply.event(&event(2)), Ok(()));
+        assert!(matches!(reply.event(&event(1)), Err(AnswerError::BadAnswer(_))));
+        assert_eq!(reply.page(2, true), Err(AnswerError::AlreadyDone));
+    }
+    for later in [false, true] {
+        for (answer, expected) in [(answer as fn(&mut Reply<'_>), "ok"), (answer_wrong, "internal")] {
+            let stage = Stage::default();
+            let host = stage.host(move |reply| if later { answer(&mut reply.defer().unwrap()) } else { answer(reply) });
+            let response = host.dispatch_json(LIST);
+            assert_eq!(outcome(&response), expected);
+            let response: Value = serde_json::from_slice(&response).unwrap();
+            let sequences = (&response["body"]["events"][0]["sequence"], &response["body"]["events"][1]["sequence"]);
+            assert_eq!(sequences == (&1.into(), &2.into()), expected == "ok");
+            assert_eq!(stage.log().len(), usize::from(expected == "internal"));
+        }
+    }
 }
 
 #[test]

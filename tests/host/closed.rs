@@ -1,9 +1,10 @@
 //! Closing, and the last handle.
 
-use std::sync::mpsc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
-use agenthost::host::{AnswerError, CloseError, Host};
+use agenthost::host::{AnswerError, CloseError, Host, HostOptions, LogHook};
 
 use crate::stage::{CREATE, Stage, arrived, dispatch, outcome, well};
 
@@ -20,6 +21,21 @@ fn a_closed_host_refuses_calls_and_has_destroyed_its_service_once() {
     assert_eq!(pending.cancel(), Ok(false));
     drop(host);
     assert_eq!(stage.destroyed(), 1);
+}
+
+#[test]
+fn a_closed_host_has_let_go_of_its_log_hook() {
+    let records = Arc::new(AtomicUsize::new(0));
+    let inside = records.clone();
+    let hook: LogHook = Box::new(move |_, _, _| {
+        inside.fetch_add(1, Ordering::SeqCst);
+    });
+    let host = Host::without_service(HostOptions { log: Some(hook), ..HostOptions::default() });
+    assert_eq!(outcome(&host.dispatch_json(CREATE)), "internal");
+    assert_eq!((records.load(Ordering::SeqCst), Arc::strong_count(&records)), (1, 2));
+    assert_eq!(host.close(None), Ok(()));
+    assert_eq!(Arc::strong_count(&records), 1);
+    drop(host);
 }
 
 #[test]

@@ -5,9 +5,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use agenthost::dispatch::Unanswered;
-use agenthost::host::{CloseError, Host, OpenCall, Opened};
+use agenthost::host::{AbandonedHook, AnswerError, CloseError, Host, OpenCall, Opened};
+use agenthost::protocol::Operation;
 
-use crate::stage::{CREATE, Stage, outcome, well};
+use crate::stage::{CREATE, Stage, outcome, violation, well};
 
 fn open(host: &Host) -> OpenCall {
     match host.open(CREATE, None).unwrap() {
@@ -32,11 +33,14 @@ fn a_call_is_completed_with_what_the_service_says() {
     assert_eq!(outcome(&open(&host).complete_json(r#"{"runId":"run-1","revision":1,"status":"created"}"#)), "ok");
     assert_eq!(outcome(&open(&host).complete_json("{}")), "internal");
     assert_eq!(outcome(&open(&host).complete_page([], 0, false, 0)), "internal");
+    assert_eq!(outcome(&open(&host).complete_broken(violation())), "internal");
+    assert!(stage.log().last().unwrap().contains("expected JSON text"));
     assert_eq!(outcome(&open(&host).fail("no disk", &[("path", "/x")])), "internal");
     assert!(stage.log().last().unwrap().contains("no disk"));
     assert_eq!(outcome(&open(&host).give_up(Unanswered::Timeout)), "unavailable/timeout");
     assert_eq!(outcome(&open(&host).give_up(Unanswered::Cancelled)), "unavailable/cancelled");
     drop(open(&host));
+    assert_eq!(open(&host).operation(), Operation::CreateRun);
     assert_eq!(answered(&host, b"{}"), "invalid_request");
     assert_eq!(host.close(Some(Duration::ZERO)), Ok(()));
     assert_eq!(answered(&host, CREATE), "unavailable/closed");
@@ -58,6 +62,19 @@ fn closing_wakes_and_answers_what_is_open() {
     assert!(told.is_abandoned() && not_told.is_abandoned());
     assert_eq!(outcome(&told.complete(Ok(well()))), "unavailable/closed");
     drop(not_told);
+}
+
+#[test]
+fn a_call_that_is_dropped_is_in_flight_no_more_and_its_hook_is_gone() {
+    let host = Host::without_service(Stage::default().options());
+    let mut call = open(&host);
+    let hook: AbandonedHook = Arc::new(|| panic!("nobody gave it up"));
+    call.on_abandoned(hook.clone()).unwrap();
+    assert_eq!(call.on_abandoned(hook.clone()), Err(AnswerError::AlreadyDone));
+    assert_eq!(host.drain(Some(Duration::ZERO)), Ok(false));
+    drop(call);
+    assert_eq!(Arc::strong_count(&hook), 1);
+    assert_eq!(host.drain(Some(Duration::ZERO)), Ok(true));
 }
 
 #[test]

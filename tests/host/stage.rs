@@ -4,11 +4,14 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, mpsc};
 
 use agenthost::host::{DeferredReply, DeferringService, Host, HostOptions, Pending, Reply};
-use agenthost::protocol::RunStatus;
-use agenthost::service::{Answer, Call, Request, RunSubmission};
+use agenthost::protocol::{FreeJson, Metadata, RunStatus, Violation};
+use agenthost::service::{Answer, Call, Event, Request, RunSubmission};
 use serde_json::Value;
 
 pub(crate) const CREATE: &[u8] = br#"{"protocolVersion":"2026-07-01","requestId":"req-1","idempotencyKey":"k","operation":"create_run","body":{"context":{"runId":"run-1"}}}"#;
+
+pub(crate) const LIST: &[u8] =
+    br#"{"protocolVersion":"2026-07-01","requestId":"req-1","operation":"list_events","body":{"runId":"run-1"}}"#;
 
 type Serve = dyn Fn(&mut Reply<'_>) + Send + Sync;
 
@@ -68,6 +71,25 @@ impl Stage {
 
 pub(crate) fn well() -> Answer<'static> {
     Answer::Submission(RunSubmission { run_id: "run-1".into(), revision: 1, status: RunStatus::Created })
+}
+
+pub(crate) fn event(sequence: u64) -> Event<'static> {
+    Event {
+        run_id: "run-1".into(),
+        sequence,
+        event_type: "note".into(),
+        status: RunStatus::Running,
+        step_id: "".into(),
+        tool_call_id: "".into(),
+        timestamp_unix_ms: 1,
+        data: FreeJson::NULL,
+        metadata: Metadata::new(),
+    }
+}
+
+/// A broken rule, as a binding finds one.
+pub(crate) fn violation() -> Violation {
+    FreeJson::new("").expect_err("no JSON")
 }
 
 /// `ok`, the code, or `unavailable/REASON` with everything that goes with it.

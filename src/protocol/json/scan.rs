@@ -84,6 +84,8 @@ mod tests {
                     assert_eq!(plain_length(&bytes), place);
                     bytes[length - 1] = b'"';
                     assert_eq!(plain_length(&bytes), place);
+                    bytes[place..].fill(special);
+                    assert_eq!(plain_length(&bytes), place);
                 }
                 for ordinary in [b' ', 0x7f, 0x80, 0xff] {
                     let mut bytes = plain.clone();

@@ -317,6 +317,9 @@ fn the_levels_of_a_value_are_its_own() {
         assert_eq!(reader.raw().unwrap().1, levels);
     }
     assert_eq!(reader.next_member(&mut first), Ok(None));
+    for text in ["[{},{},{}]", "[[],[],[]]", r#"[{"a":1},{"a":1}]"#, "[[1],[1]]"] {
+        assert_eq!(Reader::new(text).raw(), Ok((text, 2)), "{text}");
+    }
 }
 
 #[test]
