@@ -10,7 +10,7 @@ use agenthost::protocol::{ErrorCode, HostError};
 use agenthost::service::{Answer, EventPage};
 use serde_json::Value;
 
-use crate::stage::{CREATE, LIST, Stage, arrived, dispatch, event, outcome, violation, well};
+use crate::stage::{CREATE, LIST, Stage, arrived, both_ways, dispatch, event, outcome, violation, well};
 
 #[test]
 fn the_first_answer_counts() {
@@ -21,19 +21,22 @@ fn the_first_answer_counts() {
         assert_eq!(reply.error(&HostError::new(ErrorCode::Conflict, "late")), Err(AnswerError::AlreadyDone));
         assert!(reply.defer().is_err());
     });
-    assert_eq!(outcome(&host.dispatch_json(CREATE)), "ok");
+    assert_eq!(both_ways(&host), ["ok", "ok"]);
     assert!(stage.log().is_empty());
 }
 
 #[test]
 fn an_answer_of_another_operation_leaves_the_reply_open() {
-    let host = Stage::default().host(|reply| {
+    let stage = Stage::default();
+    let host = stage.host(|reply| {
         let page = Answer::Page(EventPage { events: vec![], next_sequence: 0, has_more: false });
         assert_eq!(reply.answer(&page), Err(AnswerError::WrongOperation));
         assert_eq!(reply.page(0, false), Err(AnswerError::WrongOperation));
+        assert_eq!(reply.event(&event(1)), Err(AnswerError::WrongOperation));
         assert_eq!(reply.answer(&well()), Ok(()));
     });
-    assert_eq!(outcome(&host.dispatch_json(CREATE)), "ok");
+    assert_eq!(both_ways(&host), ["ok", "ok"]);
+    assert!(stage.log().is_empty(), "{:?}", stage.log());
 }
 
 #[test]
@@ -99,9 +102,11 @@ fn a_log_hook_that_panics_changes_nothing() {
 
 #[test]
 fn a_deferred_reply_is_answered_from_another_thread_while_dispatch_waits() {
-    let host = Stage::default().host(|reply| {
+    let stage = Stage::default();
+    let host = stage.host(|reply| {
         let mut deferred = reply.defer().unwrap();
         assert_eq!(reply.answer(&well()), Err(AnswerError::AlreadyDone));
+        assert!(reply.defer().is_err() && deferred.defer().is_err());
         std::thread::spawn(move || {
             std::thread::sleep(Duration::from_millis(20));
             deferred.answer(&well()).unwrap();
@@ -111,6 +116,7 @@ fn a_deferred_reply_is_answered_from_another_thread_while_dispatch_waits() {
         let options = DispatchOptions { timeout, ..DispatchOptions::default() };
         assert_eq!(outcome(&host.dispatch(CREATE, options).unwrap()), "ok");
     }
+    assert!(stage.log().is_empty(), "{:?}", stage.log());
 }
 
 #[test]
@@ -165,10 +171,12 @@ fn a_reply_dropped_in_its_slot_goes_back_to_it_and_after_it_is_unavailable() {
         drop(reply.defer().unwrap());
         reply.answer(&well()).unwrap();
     });
-    assert_eq!(outcome(&host.dispatch_json(CREATE)), "ok");
+    assert_eq!(both_ways(&host), ["ok", "ok"]);
+    assert!(stage.log().is_empty(), "{:?}", stage.log());
     let host = stage.deferring();
-    let (response, _) = dispatch(&host);
+    let (response, pending) = dispatch(&host);
     drop(stage.take());
+    assert_eq!(pending.cancel(), Ok(false));
     assert_eq!(arrived(&response), "unavailable/dropped");
 }
 

@@ -122,3 +122,8 @@ pub(crate) fn arrived(receiver: &mpsc::Receiver<Vec<u8>>) -> String {
     assert!(receiver.try_recv().is_err(), "delivered twice");
     outcome(&response)
 }
+
+/// What comes out of a dispatch that waits, and of one that does not: their replies are held in two ways.
+pub(crate) fn both_ways(host: &Host) -> [String; 2] {
+    [outcome(&host.dispatch_json(CREATE)), arrived(&dispatch(host).0)]
+}
