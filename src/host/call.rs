@@ -49,15 +49,6 @@ impl CallShared {
         Arc::new(CallShared { core, state: CallState::new(), cell: Mutex::new(cell), delivered: Condvar::default() })
     }
 
-    /// A call that is deferred from the start and whose slot has returned: nobody waits for it yet, and closing finds it.
-    pub(super) fn opened(core: &Arc<Core>, expected: Expected<'static>) -> Arc<CallShared> {
-        core.register_new(|key| {
-            let cell = Cell { expected: Some(expected), registered: Some(key), ..Cell::default() };
-            let state = CallState::deferred_and_returned();
-            Arc::new(CallShared { core: core.clone(), state, cell: Mutex::new(cell), delivered: Condvar::default() })
-        })
-    }
-
     /// Keeps what the answer has to fit: somebody else than the slot may answer.
     pub(super) fn keep(&self, expected: Expected<'static>) {
         self.cell().expected = Some(expected);
@@ -79,15 +70,6 @@ impl CallShared {
     /// What was kept, for who has claimed the call: nobody else needs it any more.
     pub(super) fn take_kept(&self) -> Option<Expected<'static>> {
         self.cell().expected.take()
-    }
-
-    /// Like [`CallShared::answer`], for who has claimed the call and waits for the response himself.
-    pub(super) fn settle(&self, completed: Completed, callback: &Callback<'_>) -> Option<Vec<u8>> {
-        if let Some(violation) = &completed.broken {
-            self.core.log_broken(violation);
-        }
-        self.cell().answer = Some(Answer::Response(completed.response));
-        if self.state.stored() { self.deliver(callback) } else { None }
     }
 
     /// Stores the answer of whoever has claimed the call, and delivers it when the slot has returned.
@@ -239,7 +221,8 @@ impl CallShared {
     }
 }
 
-fn run_hook(hook: Option<AbandonedHook>) {
+/// Runs a hook, inside of a callback of its host.
+pub(super) fn run_hook(hook: Option<AbandonedHook>) {
     if let Some(hook) = hook {
         // A hook that panics cannot change the answer.
         let _ = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| hook()));

@@ -7,10 +7,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use slab::Slab;
 
 use super::activity::{Activity, Running};
-use super::call::CallShared;
+use super::call::{CallShared, run_hook};
 use super::lock::{Mutex, MutexGuard};
 use super::log::{Log, LogHook, LogLevel};
 use super::open::NoService;
+use super::opened::OpenCalls;
 use super::{DeferringService, fork};
 use crate::dispatch::{Dispatcher, Unanswered};
 use crate::protocol::Violation;
@@ -23,6 +24,8 @@ pub(super) struct Core {
     log: Log,
     /// The calls that are deferred and not finished.
     deferred: Mutex<Slab<Arc<CallShared>>>,
+    /// The calls that are opened and not answered.
+    pub(super) open_calls: OpenCalls,
     generation: u64,
 }
 
@@ -41,6 +44,7 @@ impl Core {
             service,
             log: Log::new(log),
             deferred: Mutex::default(),
+            open_calls: OpenCalls::default(),
             generation: fork::generation(),
         }
     }
@@ -67,29 +71,25 @@ impl Core {
         self.deferred().insert(call)
     }
 
-    /// Keeps a call that is made with the key it is kept under.
-    pub(super) fn register_new(&self, make: impl FnOnce(usize) -> Arc<CallShared>) -> Arc<CallShared> {
-        let mut deferred = self.deferred();
-        let entry = deferred.vacant_entry();
-        let call = make(entry.key());
-        entry.insert(call.clone());
-        call
-    }
-
     /// The call is finished.
     pub(super) fn unregister(&self, key: usize) {
         drop(self.deferred().try_remove(key));
         self.activity.changed();
     }
 
-    /// Whether no call is deferred.
+    /// Whether no call is deferred or open.
     pub(super) fn is_idle(&self) -> bool {
-        self.deferred().is_empty()
+        self.deferred().is_empty() && self.open_calls.is_empty()
     }
 
-    /// Answers every deferred call `unavailable`.
-    pub(super) fn abandon_deferred(&self) {
+    /// Answers every deferred or open call `unavailable`.
+    pub(super) fn abandon_calls(&self) {
         self.activity.begin_abandoning();
+        let hooks = self.open_calls.claim_all();
+        if !hooks.is_empty() {
+            let _callback = self.enter_late();
+            hooks.into_iter().for_each(|hook| run_hook(Some(hook)));
+        }
         let calls: Vec<_> = self.deferred().iter().map(|(_, call)| call.clone()).collect();
         for call in calls {
             call.abandon(Unanswered::Closed);
@@ -146,6 +146,7 @@ impl Drop for Core {
         if self.is_forked() {
             std::mem::forget(std::mem::replace(&mut self.service, Box::new(NoService)));
             self.log.forget();
+            std::mem::forget(std::mem::take(&mut self.open_calls));
         }
     }
 }

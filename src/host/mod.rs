@@ -34,6 +34,7 @@ mod frames;
 mod lock;
 mod log;
 mod open;
+mod opened;
 mod reply;
 mod state;
 mod synchronous;
@@ -240,7 +241,7 @@ impl Host {
         let core = &self.handle.core;
         let deadline = timeout.and_then(|timeout| Instant::now().checked_add(timeout));
         self.drain(timeout)?;
-        core.abandon_deferred();
+        core.abandon_calls();
         match core.activity.destroy(deadline, || core.is_idle(), || core.destroy()) {
             true => Ok(()),
             false => Err(CloseError::TimedOut),
@@ -358,7 +359,7 @@ impl Drop for Handle {
             return;
         }
         core.activity.begin_closing();
-        core.abandon_deferred();
+        core.abandon_calls();
         if core.activity.is_on_this_thread() {
             core.activity.orphan();
         } else {

@@ -4,8 +4,9 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use super::call::{AbandonedHook, CallShared};
-use super::core::Callback;
+use super::call::{AbandonedHook, run_hook};
+use super::core::{Callback, Core};
+use super::opened::Hooked;
 use super::{AnswerError, DeferringService, Host, HostMisuse, HostOptions, LogLevel, Reply};
 use crate::dispatch::{Completed, Decoded, DecodedCall, Dispatcher, Expected, PageBuilder, Unanswered};
 use crate::protocol::{HostError, Operation, Violation};
@@ -22,9 +23,11 @@ pub enum Opened<'m> {
 
 /// A call that is in flight until it is completed or dropped. It does not borrow from the message; any thread may complete it.
 pub struct OpenCall {
+    core: Arc<Core>,
+    key: usize,
     operation: Operation,
-    call: Arc<CallShared>,
-    hook: Option<AbandonedHook>,
+    /// What the answer has to fit, until there is one.
+    expected: Option<Expected<'static>>,
 }
 
 /// A mark that this thread runs the service of an open call: closing waits for it, and closing from inside is refused.
@@ -49,12 +52,11 @@ impl Host {
             Decoded::Call(decoded) => decoded,
         };
         let DecodedCall { call: about, request, expected } = decoded;
-        let Some(callback) = core.enter() else { return Ok(Opened::Answered(expected.unanswered(Unanswered::Closed))) };
-        let operation = expected.operation();
-        let call = CallShared::opened(core, expected.into_owned());
-        call.abandon_if_closing();
-        drop(callback);
-        Ok(Opened::Call(about, request, OpenCall { operation, call, hook: None }))
+        let Some(key) = core.open_calls.open(|| core.activity.is_closing()) else {
+            return Ok(Opened::Answered(expected.unanswered(Unanswered::Closed)));
+        };
+        let (operation, expected) = (expected.operation(), Some(expected.into_owned()));
+        Ok(Opened::Call(about, request, OpenCall { core: core.clone(), key, operation, expected }))
     }
 }
 
@@ -66,7 +68,7 @@ impl OpenCall {
 
     /// Marks this thread as one that runs the service, until the mark is dropped.
     pub fn serving(&self) -> Serving<'_> {
-        Serving { _callback: self.call.core.enter_late() }
+        Serving { _callback: self.core.enter_late() }
     }
 
     /// The response to what the service answers; `unavailable` when the host was closed in between.
@@ -117,58 +119,66 @@ impl OpenCall {
     /// The response `internal`, when the service failed. `cause` goes to the host's log, with the fields.
     pub fn fail(self, cause: &str, fields: &[(&str, &str)]) -> Vec<u8> {
         let serving = self.serving();
-        self.call.core.log(LogLevel::Error, cause, fields);
+        self.core.log(LogLevel::Error, cause, fields);
         drop(serving);
         self.settle(|expected, _| Completed { response: expected.internal(false), broken: None })
     }
 
     /// The response when nobody waits for the service any more: it timed out, or the caller cancelled.
     pub fn give_up(self, why: Unanswered) -> Vec<u8> {
-        self.call.abandon(why);
-        self.call.wait(None)
+        self.decide(|expected, _, hook| {
+            run_hook(hook);
+            Completed { response: expected.unanswered(why), broken: None }
+        })
     }
 
     /// Whether the host was closed: the service's answer is not wanted any more.
     pub fn is_abandoned(&self) -> bool {
-        self.call.state.is_abandoned()
+        !self.core.open_calls.contain(self.key)
     }
 
-    /// Asks to be told when the host gives the call up. See [`DeferredReply::on_abandoned`](super::DeferredReply::on_abandoned).
+    /// Asks to be told when the call is given up, by the host or by [`OpenCall::give_up`]. The hook runs at most once, on the thread
+    /// that gives the call up; before this function returns when the host was closed already.
     ///
     /// # Errors
-    /// [`AnswerError::AlreadyDone`]: the call is answered, or has a hook already.
+    /// [`AnswerError::AlreadyDone`]: the call has a hook already.
     pub fn on_abandoned(&mut self, hook: AbandonedHook) -> Result<(), AnswerError> {
-        if self.hook.is_some() || !self.call.on_abandoned(&hook) {
-            return Err(AnswerError::AlreadyDone);
+        match self.core.open_calls.keep_hook(self.key, &hook) {
+            Hooked::Kept => Ok(()),
+            Hooked::Before => Err(AnswerError::AlreadyDone),
+            Hooked::TooLate => {
+                let _callback = self.core.enter_late();
+                run_hook(Some(hook));
+                Ok(())
+            }
         }
-        self.hook = Some(hook);
-        Ok(())
     }
 
     fn settle(self, complete: impl FnOnce(Expected<'_>, &Dispatcher) -> Completed) -> Vec<u8> {
-        let callback = self.call.core.enter_late();
-        let settled = match self.call.state.claim_deferred().then(|| self.call.take_kept()).flatten() {
-            Some(expected) => {
-                let completed = complete(expected, &self.call.core.dispatcher);
-                self.call.settle(completed, &callback)
-            }
-            None => None,
-        };
-        drop(callback);
-        settled.unwrap_or_else(|| self.call.wait(None))
+        self.decide(|expected, dispatcher, _| complete(expected, dispatcher))
+    }
+
+    /// The response that `answer` gives, with the call's hook in its hands; or `unavailable` when the host has given the call up.
+    fn decide(mut self, answer: impl FnOnce(Expected<'_>, &Dispatcher, Option<AbandonedHook>) -> Completed) -> Vec<u8> {
+        let Some(expected) = self.expected.take() else { return Unanswered::Dropped.undecoded() };
+        let _callback = self.core.enter_late();
+        let Some(hook) = self.core.open_calls.claim(self.key) else { return expected.unanswered(Unanswered::Closed) };
+        let completed = answer(expected, &self.core.dispatcher, hook);
+        if let Some(violation) = &completed.broken {
+            self.core.log_broken(violation);
+        }
+        completed.response
     }
 }
 
 impl Drop for OpenCall {
     fn drop(&mut self) {
-        if self.call.core.is_forked() {
-            std::mem::forget(self.hook.take());
+        if self.expected.is_none() || self.core.is_forked() {
             return;
         }
-        if self.hook.is_some() {
-            self.call.forget_hook();
-        }
-        self.call.let_go();
+        let hook = self.core.open_calls.claim(self.key);
+        drop(hook);
+        self.core.activity.changed();
     }
 }
 

@@ -48,11 +48,6 @@ impl CallState {
         CallState(AtomicU32::new(0))
     }
 
-    /// The state of a call that is deferred from the start, with no slot to return.
-    pub(super) fn deferred_and_returned() -> CallState {
-        CallState(AtomicU32::new(DEFERRED | RETURNED))
-    }
-
     /// Claims the call for the reply that a slot borrows.
     pub(super) fn claim_in_slot(&self) -> bool {
         self.update(|state| (state & (CLAIMED | DEFERRED) == 0).then_some(state | CLAIMED)).is_ok()

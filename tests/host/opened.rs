@@ -78,6 +78,45 @@ fn a_call_that_is_dropped_is_in_flight_no_more_and_its_hook_is_gone() {
 }
 
 #[test]
+fn a_call_has_one_hook_that_runs_when_it_is_given_up_and_not_when_it_is_completed() {
+    let host = Host::without_service(Stage::default().options());
+    let told = Arc::new(AtomicUsize::new(0));
+    let counter = told.clone();
+    let hook: AbandonedHook = Arc::new(move || {
+        counter.fetch_add(1, Ordering::SeqCst);
+    });
+    let hooked = || {
+        let mut call = open(&host);
+        call.on_abandoned(hook.clone()).unwrap();
+        call
+    };
+    assert_eq!(hooked().on_abandoned(hook.clone()), Err(AnswerError::AlreadyDone));
+    assert_eq!(outcome(&hooked().complete(Ok(well()))), "ok");
+    assert_eq!(told.load(Ordering::SeqCst), 0);
+    assert_eq!(outcome(&hooked().give_up(Unanswered::Timeout)), "unavailable/timeout");
+    assert_eq!(told.load(Ordering::SeqCst), 1);
+    let mut late = open(&host);
+    assert_eq!(host.close(Some(Duration::ZERO)), Ok(()));
+    assert_eq!(late.on_abandoned(hook.clone()), Ok(()));
+    assert_eq!(told.load(Ordering::SeqCst), 2);
+    assert_eq!(outcome(&late.give_up(Unanswered::Timeout)), "unavailable/closed");
+    assert_eq!(told.load(Ordering::SeqCst), 2);
+    assert_eq!(Arc::strong_count(&hook), 1);
+}
+
+#[test]
+fn a_call_that_is_dropped_is_not_waited_for() {
+    let host = Host::without_service(Stage::default().options());
+    let (first, second) = (open(&host), open(&host));
+    drop(first);
+    assert_eq!(host.drain(Some(Duration::ZERO)), Ok(false));
+    let draining = host.clone();
+    let other = std::thread::spawn(move || draining.drain(None));
+    drop(second);
+    assert_eq!(other.join().unwrap(), Ok(true));
+}
+
+#[test]
 fn closing_waits_for_who_serves_and_from_inside_would_deadlock() {
     let host = Host::without_service(Stage::default().options());
     let call = open(&host);

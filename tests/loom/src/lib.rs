@@ -1,7 +1,10 @@
-//! The state machine of one call, `src/host/state.rs`, under loom: its file, with loom's atomics. What a call does around the
-//! state (store an answer, deliver it) is modelled by [`Call`] in the order in which the host does it.
+//! What threads share of a call, under loom: `src/host/state.rs`, the state machine of one call, and `src/host/opened.rs`, the calls
+//! that are served outside of the host. They are those files, with loom's atomics and locks. What a call does around its state (store
+//! an answer, deliver it) is modelled by [`Call`] in the order in which the host does it.
 #![cfg(test)]
 
+#[path = "../../../src/host/opened.rs"]
+mod opened;
 #[path = "../../../src/host/state.rs"]
 mod state;
 
@@ -10,11 +13,34 @@ mod sync {
     pub(super) use loom::sync::atomic::{AtomicU32, Ordering};
 }
 
+/// The lock that `opened` asks for.
+mod lock {
+    pub(super) use loom::sync::MutexGuard;
+
+    #[derive(Default)]
+    pub(super) struct Mutex<T>(loom::sync::Mutex<T>);
+
+    impl<T> Mutex<T> {
+        pub(super) fn lock(&self) -> MutexGuard<'_, T> {
+            self.0.lock().expect("no panic inside")
+        }
+    }
+}
+
+/// What `opened` keeps with a call.
+mod call {
+    pub(super) type AbandonedHook = std::sync::Arc<dyn Fn() + Send + Sync>;
+}
+
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use loom::cell::UnsafeCell;
 use loom::sync::Arc;
+use loom::sync::atomic::AtomicBool;
 use loom::thread;
+
+use call::AbandonedHook;
+use opened::{Hooked, OpenCalls};
 use state::{CallState, LetGo, SlotReturn};
 
 /// Who decided the answer.
@@ -41,21 +67,12 @@ struct Call {
 
 impl Call {
     fn new() -> Arc<Call> {
-        Call::of(CallState::new(), 1)
-    }
-
-    /// A call that has no slot: its two halves are run by somebody else's code.
-    fn opened() -> Arc<Call> {
-        Call::of(CallState::deferred_and_returned(), 0)
-    }
-
-    fn of(state: CallState, slot_runs: usize) -> Arc<Call> {
         Arc::new(Call {
-            state,
+            state: CallState::new(),
             answer: UnsafeCell::new(None),
             delivered: AtomicUsize::new(0),
             delivered_by: UnsafeCell::new(None),
-            slot_runs: AtomicUsize::new(slot_runs),
+            slot_runs: AtomicUsize::new(1),
         })
     }
 
@@ -294,28 +311,61 @@ fn whoever_sees_a_call_open_may_still_lose_it_but_never_the_other_way_round() {
     });
 }
 
+/// The open calls of a host, and whether it is closing.
+#[derive(Default)]
+struct Host {
+    calls: OpenCalls,
+    closing: AtomicBool,
+}
+
+impl Host {
+    /// How many calls it gave up, of those that have a hook.
+    fn close(&self) -> usize {
+        self.closing.store(true, loom::sync::atomic::Ordering::SeqCst);
+        self.calls.claim_all().len()
+    }
+
+    fn open(&self) -> Option<usize> {
+        self.calls.open(|| self.closing.load(loom::sync::atomic::Ordering::SeqCst))
+    }
+}
+
 #[test]
-fn an_opened_call_is_completed_while_it_is_cancelled_and_the_host_closes() {
+fn no_call_is_open_in_a_closed_host() {
     loom::model(|| {
-        let call = Call::opened();
-        let close = spawn(&call, |call| call.abandon(By::Close));
-        let cancel = spawn(&call, |call| call.abandon(By::Cancel));
-        let answered = call.answer_deferred();
-        let (closed, cancelled) = (close.join().unwrap(), cancel.join().unwrap());
-        assert_eq!(u32::from(answered) + u32::from(closed) + u32::from(cancelled), 1, "one of them decides");
-        let by = call.outcome();
-        assert_eq!((by == By::Reply, by == By::Close, by == By::Cancel), (answered, closed, cancelled));
+        let host = Arc::new(Host::default());
+        let closing = host.clone();
+        let close = thread::spawn(move || closing.close());
+        let opened = host.open();
+        close.join().unwrap();
+        assert!(host.calls.is_empty());
+        assert!(opened.is_none_or(|key| !host.calls.contain(key)));
+        assert_eq!(host.open(), None);
     });
 }
 
 #[test]
-fn an_opened_call_is_dropped_while_the_host_closes() {
+fn an_open_call_is_completed_or_given_up_by_the_host_that_closes() {
     loom::model(|| {
-        let call = Call::opened();
-        let close = spawn(&call, |call| call.abandon(By::Close));
-        let dropped = call.let_go();
-        let closed = close.join().unwrap();
-        assert_eq!(dropped == LetGo::Dropped, !closed);
-        assert_eq!(call.outcome(), if closed { By::Close } else { By::Drop });
+        let host = Arc::new(Host::default());
+        let key = host.open().unwrap();
+        assert_eq!(host.calls.keep_hook(key, &(std::sync::Arc::new(|| {}) as AbandonedHook)), Hooked::Kept);
+        let closing = host.clone();
+        let close = thread::spawn(move || closing.close());
+        let completed = host.calls.claim(key).is_some();
+        assert_eq!(usize::from(completed) + close.join().unwrap(), 1, "one of them decides");
+    });
+}
+
+#[test]
+fn a_hook_that_comes_while_the_host_closes_is_kept_or_too_late() {
+    loom::model(|| {
+        let host = Arc::new(Host::default());
+        let key = host.open().unwrap();
+        let closing = host.clone();
+        let close = thread::spawn(move || closing.close());
+        let hooked = host.calls.keep_hook(key, &(std::sync::Arc::new(|| {}) as AbandonedHook));
+        let told = close.join().unwrap();
+        assert_eq!(hooked, if told == 1 { Hooked::Kept } else { Hooked::TooLate });
     });
 }
