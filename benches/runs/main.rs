@@ -1,5 +1,6 @@
 //! What durable runs cost in a SQLite file, with full sync, on a disk and in memory. Each figure that is compared with another is
-//! measured beside it in the same run: machines differ, ratios less. `--json` for machines, `--quick` for a tenth of the rows.
+//! measured beside it in the same run: machines differ, ratios less. `--json` for machines, `--quick` for a tenth of the rows, `--appends`
+//! for appends alone.
 
 mod creates;
 mod files;
@@ -28,9 +29,13 @@ fn main() {
     let disk = Scratch::new(&std::env::temp_dir());
     let memory = Path::new("/dev/shm").is_dir().then(|| Scratch::new(Path::new("/dev/shm")));
 
-    let mut report = json!({ "disk": measure(&disk, scale) });
+    let appends = |scratch: &Scratch| json!({ "append_us": files::appends(scratch) });
+    let measure = |scratch: &Scratch| if asked("--appends") { appends(scratch) } else { measure(scratch, scale) };
+    let mut report = json!({ "disk": measure(&disk) });
     if let Some(memory) = &memory {
-        report["tmpfs"] = measure(memory, scale);
+        report["tmpfs"] = measure(memory);
+    }
+    if !asked("--appends") {
         let of = |place: &str| report[place]["creates_per_second"]["ordered_64"].as_f64().unwrap_or(0.0);
         report["creates_64_disk_to_tmpfs"] = ratio(of("disk"), of("tmpfs"));
     }

@@ -7,10 +7,10 @@ use std::sync::Arc;
 use super::command::{Command, Reply};
 use super::core::Core;
 use super::decide::{Rules, Snapshot, decide};
-use super::later::{Later, Promise};
+use super::later::{Errand, Later, Promise};
 use super::refuse::{self, Refusal};
 use super::views;
-use crate::store::{BodyKind, Changes, ReadJob, Reader, RunChange, RunRow, StoreError, Stored, Transaction, WriteJob};
+use crate::store::{BodyKind, Changes, JobNumber, ReadJob, Reader, RunChange, RunRow, StoreError, Stored, Transaction, WriteJob};
 
 /// What is done in a transaction, perhaps more than once.
 pub(crate) trait Work: Send + 'static {
@@ -131,6 +131,31 @@ impl<W: Work> WriteJob for Job<W> {
     }
 }
 
+/// A job that was brought to the store and is yet to begin.
+struct Brought {
+    core: Arc<Core>,
+    /// None once it is begun.
+    job: Option<JobNumber>,
+}
+
+impl Errand for Brought {
+    fn run(mut self: Box<Self>) {
+        if let Some(job) = self.job.take()
+            && !self.core.is_forked()
+        {
+            self.core.store.wait_for(job);
+        }
+    }
+}
+
+impl Drop for Brought {
+    fn drop(&mut self) {
+        if self.job.is_some() && !self.core.is_forked() {
+            self.core.store.begin();
+        }
+    }
+}
+
 /// A read on its way through the store.
 struct Look<T: Send + 'static, F> {
     core: Arc<Core>,
@@ -214,8 +239,8 @@ impl Core {
         }
         let (promise, later) = Later::pair();
         let answer = Answer(Some(promise));
-        self.store.write(Box::new(Job { core: self.clone(), work, result: None, touched: Vec::new(), answer }));
-        later
+        let job = self.store.write(Box::new(Job { core: self.clone(), work, result: None, touched: Vec::new(), answer }));
+        later.of(Brought { core: self.clone(), job: Some(job) })
     }
 
     /// Has something read.

@@ -11,6 +11,14 @@ use std::task::{Context, Poll, Waker};
 #[must_use = "the outcome, which may be a failure, comes here"]
 pub struct Later<T> {
     shared: Arc<Shared<T>>,
+    /// Dropped as soon as it is clear that no thread is to be blocked.
+    errand: Option<Box<dyn Errand>>,
+}
+
+/// What has to be done for a result, and may be done by the thread that waits for it. Whoever drops it leaves it to others.
+pub(crate) trait Errand: Send + Sync {
+    /// Does it here, or leaves it to others: this thread then waits.
+    fn run(self: Box<Self>);
 }
 
 /// The other end: gives the result, once.
@@ -39,12 +47,18 @@ impl<T> Shared<T> {
 impl<T: Send + 'static> Later<T> {
     pub(crate) fn pair() -> (Promise<T>, Later<T>) {
         let shared = Arc::new(Shared { state: Mutex::new(State::Open(None)), given: Condvar::new() });
-        (Promise { shared: shared.clone() }, Later { shared })
+        (Promise { shared: shared.clone() }, Later { shared, errand: None })
     }
 
     /// A result that is there already.
     pub(crate) fn given(value: T) -> Later<T> {
-        Later { shared: Arc::new(Shared { state: Mutex::new(State::Given(value)), given: Condvar::new() }) }
+        let shared = Arc::new(Shared { state: Mutex::new(State::Given(value)), given: Condvar::new() });
+        Later { shared, errand: None }
+    }
+
+    /// The same result, which comes of that errand.
+    pub(crate) fn of(self, errand: impl Errand + 'static) -> Later<T> {
+        Later { errand: Some(Box::new(errand)), ..self }
     }
 
     /// Calls `done` with the result: at once when it is there, else on the thread that gives it, with no lock of the library
@@ -61,8 +75,11 @@ impl<T: Send + 'static> Later<T> {
     }
 
     /// Blocks this thread until the result is there. Not for a callback of [`then`](Later::then): it may be what the result
-    /// waits for.
-    pub fn wait(self) -> T {
+    /// waits for. While nobody else writes, this thread commits what it waits for itself.
+    pub fn wait(mut self) -> T {
+        if let Some(errand) = self.errand.take() {
+            errand.run();
+        }
         let mut state = self.shared.lock();
         loop {
             match std::mem::replace(&mut *state, State::Open(None)) {
@@ -86,16 +103,23 @@ impl<T: Send + 'static> Later<T> {
 
     /// The same result in another form.
     pub(crate) fn map<U: Send + 'static>(self, map: impl FnOnce(T) -> U + Send + 'static) -> Later<U> {
+        self.and_then(move |value, promise| promise.give(map(value)))
+    }
+
+    /// What `next` makes of the result, at once or later.
+    pub(crate) fn and_then<U: Send + 'static>(mut self, next: impl FnOnce(T, Promise<U>) + Send + 'static) -> Later<U> {
         let (promise, later) = Later::pair();
-        self.then(move |value| promise.give(map(value)));
-        later
+        let errand = self.errand.take();
+        self.then(move |value| next(value, promise));
+        Later { errand, ..later }
     }
 }
 
 impl<T> Future for Later<T> {
     type Output = T;
 
-    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<T> {
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<T> {
+        self.errand = None;
         let mut state = self.shared.lock();
         match std::mem::replace(&mut *state, State::Open(Some(context.waker().clone()))) {
             State::Given(value) => {
@@ -159,6 +183,54 @@ mod tests {
         promise.give(3);
         assert_eq!(Pin::new(&mut later).poll(&mut context), Poll::Ready(3));
         assert_eq!(Later::given(4).map(|value| value + 1).wait(), 5);
+    }
+
+    /// Notes who does it; gives 1.
+    struct Noted(Option<Promise<u32>>, mpsc::Sender<&'static str>);
+
+    impl Errand for Noted {
+        fn run(mut self: Box<Self>) {
+            self.1.send("here").unwrap();
+            self.0.take().unwrap().give(1);
+        }
+    }
+
+    impl Drop for Noted {
+        fn drop(&mut self) {
+            if let Some(promise) = self.0.take() {
+                self.1.send("left").unwrap();
+                promise.give(1);
+            }
+        }
+    }
+
+    #[test]
+    fn who_waits_runs_the_errand_and_who_does_not_leaves_it_at_once() {
+        let errand = || {
+            let (promise, later) = Later::pair();
+            let (sender, noted) = mpsc::channel();
+            (later.of(Noted(Some(promise), sender)), noted)
+        };
+        let (later, noted) = errand();
+        assert_eq!((later.wait(), noted.recv()), (1, Ok("here")));
+        let (later, noted) = errand();
+        let later = later.map(|value| value + 1).and_then(|value, promise| promise.give(value + 1));
+        assert_eq!(noted.try_recv(), Err(mpsc::TryRecvError::Empty));
+        assert_eq!((later.wait(), noted.recv()), (3, Ok("here")));
+
+        let (later, noted) = errand();
+        let (sender, received) = mpsc::channel();
+        later.then(move |value| sender.send(value).unwrap());
+        assert_eq!((received.recv(), noted.recv()), (Ok(1), Ok("left")));
+        let (later, noted) = errand();
+        drop(later.map(|value| value + 1));
+        assert_eq!(noted.recv(), Ok("left"));
+        let (mut later, noted) = errand();
+        assert_eq!(Pin::new(&mut later).poll(&mut Context::from_waker(Waker::noop())), Poll::Ready(1));
+        assert_eq!(noted.recv(), Ok("left"));
+        let (later, noted) = errand();
+        let Err(later) = later.now() else { panic!("it was begun") };
+        assert_eq!((later.wait(), noted.recv()), (1, Ok("here")));
     }
 
     #[test]

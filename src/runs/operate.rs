@@ -215,31 +215,26 @@ fn admitted(row: crate::store::AdmittedRow) -> Stored<Admitted> {
 
 impl Core {
     fn compact(self: &Arc<Core>, run_id: String, through: u64) -> LaterResult<u64> {
-        let (promise, later) = Later::pair();
         let core = self.clone();
-        self.write(Compact { run_id: run_id.clone(), through }).then(move |done| match done {
+        self.write(Compact { run_id: run_id.clone(), through }).and_then(move |done, promise| match done {
             Ok((_, true)) => core.compact(run_id, through).then(move |first| promise.give(first)),
             Ok((first, false)) => promise.give(Ok(first)),
             Err(refusal) => promise.give(Err(refusal)),
-        });
-        later
+        })
     }
 
     fn purge(self: &Arc<Core>, before: i64, already: u64) -> LaterResult<u64> {
-        let (promise, later) = Later::pair();
         let core = self.clone();
-        self.write(Purge { before }).then(move |done| match done {
+        self.write(Purge { before }).and_then(move |done, promise| match done {
             Ok((purged, true)) => core.purge(before, already + purged).then(move |all| promise.give(all)),
             Ok((purged, false)) => promise.give(Ok(already + purged)),
             Err(refusal) => promise.give(Err(refusal)),
-        });
-        later
+        })
     }
 
     pub(crate) fn run_timers(self: &Arc<Core>, already: u64) -> LaterResult<u64> {
-        let (promise, later) = Later::pair();
         let core = self.clone();
-        self.write(Due).then(move |due| match due {
+        self.write(Due).and_then(move |due, promise| match due {
             Ok(due) if due.next_ms == 0 && due.ended > 0 => {
                 core.run_timers(already + due.ended).then(move |ended| promise.give(ended));
             }
@@ -248,8 +243,7 @@ impl Core {
                 promise.give(Ok(already + due.ended));
             }
             Err(refusal) => promise.give(Err(refusal)),
-        });
-        later
+        })
     }
 }
 

@@ -5,8 +5,8 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::{
-    AdmittedRow, BatchRow, BodyKind, Changes, Clock, EventRow, KeyRow, KeyScope, ReadJob, Reader, RunChange, RunFilter, RunKey,
-    RunRow, Store, StoreError, Stored, Transaction, WriteJob,
+    AdmittedRow, BatchRow, BodyKind, Changes, Clock, EventRow, JobNumber, KeyRow, KeyScope, ReadJob, Reader, RunChange,
+    RunFilter, RunKey, RunRow, Store, StoreError, Stored, Transaction, WriteJob,
 };
 
 /// Runs in memory.
@@ -29,7 +29,7 @@ impl MemoryStore {
 }
 
 impl Store for MemoryStore {
-    fn write(&self, mut job: Box<dyn WriteJob>) {
+    fn write(&self, mut job: Box<dyn WriteJob>) -> JobNumber {
         let committed = {
             let mut tables = self.lock();
             match tables.as_mut() {
@@ -38,6 +38,7 @@ impl Store for MemoryStore {
             }
         };
         job.done(committed);
+        0
     }
 
     fn read(&self, job: Box<dyn ReadJob>) {

@@ -52,12 +52,22 @@ pub enum StoreError {
 /// What a read of a store gives.
 pub type Stored<T> = Result<T, StoreError>;
 
+/// Which of the jobs that were brought to a store to write.
+pub type JobNumber = u64;
+
 /// A store of runs. Every method may be called from any thread and returns soon: work is done elsewhere or is short.
 pub trait Store: Send + Sync + 'static {
     /// Runs `job` in a transaction and commits it, perhaps together with other jobs, one after the other. Then calls
     /// [`WriteJob::done`], once, on any thread, with no lock held. Jobs that one thread submits one after the other run in
-    /// that order.
-    fn write(&self, job: Box<dyn WriteJob>);
+    /// that order. It may begin a moment later, when neither [`Store::begin`] nor [`Store::wait_for`] is called.
+    fn write(&self, job: Box<dyn WriteJob>) -> JobNumber;
+
+    /// Begins what was brought.
+    fn begin(&self) {}
+
+    /// Begins that job, for which this thread waits from now on and does nothing else: a store that is not busy may run it, and
+    /// call its `done`, on this thread before it returns. No other job is run here.
+    fn wait_for(&self, _job: JobNumber) {}
 
     /// Runs `job` over one consistent state that holds every commit whose `done` was called before, then calls what the job
     /// returned, once, on any thread, with no lock held.

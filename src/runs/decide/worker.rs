@@ -96,12 +96,15 @@ fn hold(draft: &Draft, held: &Held) -> Result<(), Refusal> {
     }
 }
 
-/// The same, and an accepted call renews the lease.
+/// The same, and an accepted call renews the lease: for a little longer than it is, so that of calls that follow each other closely
+/// few have to write its end, which is in an index.
 fn renew(draft: &mut Draft, held: &Held) -> Result<i64, Refusal> {
     hold(draft, held)?;
-    let ends = draft.now.saturating_add(draft.run.lease_ms).min(MAX_UNIX_MS);
-    // A clock that was set back takes nothing away.
-    let ends = ends.max(draft.run.ready_at.unwrap_or(ends));
+    let lease = draft.run.lease_ms;
+    let least = draft.now.saturating_add(lease).min(MAX_UNIX_MS);
+    // What is enough stays. So a clock that was set back takes nothing away.
+    let enough = draft.run.ready_at.filter(|ends| *ends >= least);
+    let ends = enough.unwrap_or_else(|| least.saturating_add(lease / 32).min(MAX_UNIX_MS));
     draft.run.ready_at = Some(ends);
     Ok(ends)
 }

@@ -10,7 +10,6 @@ use crate::runs::command::{Command, Reply};
 use crate::runs::core::Core;
 use crate::runs::decide::Rules;
 use crate::runs::job::{Done, LaterResult, Touched, Work, execute};
-use crate::runs::later::Later;
 use crate::runs::names::check_optional_name;
 use crate::runs::refuse;
 use crate::runs::token::ClaimToken;
@@ -60,15 +59,13 @@ enum Taken {
 
 impl Core {
     fn claim(self: &Arc<Core>, work: TakeWork) -> LaterResult<Option<Claimed>> {
-        let (promise, later) = Later::pair();
         let (core, again) = (self.clone(), work.clone());
-        self.write(work).then(move |taken| match taken {
+        self.write(work).and_then(move |taken, promise| match taken {
             Err(refusal) => promise.give(Err(refusal)),
             Ok(Taken::Claimed(claimed)) => promise.give(Ok(Some(*claimed))),
             Ok(Taken::Nothing) => promise.give(Ok(None)),
             Ok(Taken::Again) => core.claim(again).then(move |claimed| promise.give(claimed)),
-        });
-        later
+        })
     }
 }
 

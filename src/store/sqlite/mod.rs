@@ -1,7 +1,7 @@
 //! A store in one file, with the SQLite that this library brings along.
 //!
-//! One thread writes, and makes one commit of what queued during the last one (`writer`); a few read, each over a
-//! snapshot (`readers`); one moves the log into the database (`checkpoint`); one listens to other processes (`wake`).
+//! One thread writes, and makes one commit of what queued during the last one; who waits for a job while nothing else is written
+//! writes it himself (`writer`); a few read, each over a snapshot (`readers`); one moves the log into the database (`checkpoint`); one listens to other processes (`wake`).
 //! Any number of processes may have the file open: they write in turns (`turn`), and a foreign SQLite in any of them does
 //! no harm (`locks`). Beside `runs.db` stand SQLite's `runs.db-wal` and `runs.db-shm`, and `runs.db-queue` and
 //! `runs.db-wake`, which hold nothing and may be deleted when no process has the database open.
@@ -33,7 +33,7 @@ use std::time::Duration;
 
 use rusqlite::Connection;
 
-use super::{Clock, ReadJob, Store, StoreError, Stored, WriteJob};
+use super::{Clock, JobNumber, ReadJob, Store, StoreError, Stored, WriteJob};
 use checkpoint::Checkpointer;
 use connection::{Place, Purpose, failed, set_up};
 use queue::Queue;
@@ -95,6 +95,7 @@ impl SqliteStore {
             place,
             clock,
             writes: Queue::new(),
+            writer: Mutex::new(None),
             reads: Queue::new(),
             turns,
             bell,
@@ -103,7 +104,12 @@ impl SqliteStore {
         });
         let store = SqliteStore { shared, threads: Mutex::new(Vec::new()), stop: Arc::new(Stop::new()?) };
         set_up(&first, Purpose::Write)?;
-        store.start("write", first, writer::serve)?;
+        *store.shared.writer.lock().unwrap_or_else(PoisonError::into_inner) = Some(first);
+        let writing = Arc::clone(&store.shared);
+        store.spawn("write", move || {
+            writer::serve(&writing);
+            None
+        })?;
         let connect = |purpose| store.shared.place.connect(purpose);
         store.start("checkpoint", connect(Purpose::Write)?, checkpoint::serve)?;
         for _ in 0..READERS {
@@ -140,12 +146,23 @@ fn use_log(connection: &Connection) -> Stored<()> {
 }
 
 impl Store for SqliteStore {
-    fn write(&self, job: Box<dyn WriteJob>) {
-        if locks::forked_while_open() {
-            return job.done(Err(StoreError::Closed));
-        }
-        if let Err(job) = self.shared.writes.push(job) {
+    fn write(&self, job: Box<dyn WriteJob>) -> JobNumber {
+        let pushed = if locks::forked_while_open() { Err(job) } else { self.shared.writes.push(job) };
+        pushed.unwrap_or_else(|job| {
             job.done(Err(StoreError::Closed));
+            JobNumber::MAX
+        })
+    }
+
+    fn begin(&self) {
+        if !locks::forked_while_open() {
+            self.shared.writes.wake();
+        }
+    }
+
+    fn wait_for(&self, job: JobNumber) {
+        if !locks::forked_while_open() && !writer::serve_here(&self.shared, job) {
+            self.shared.writes.wake();
         }
     }
 
@@ -188,7 +205,9 @@ impl Store for SqliteStore {
         let threads = std::mem::take(&mut *self.threads.lock().unwrap_or_else(PoisonError::into_inner));
         let others = threads.into_iter().filter(|thread| thread.thread().id() != thread::current().id());
         // A thread of ours does not panic: jobs are caught.
-        let connections: Vec<_> = others.filter_map(|thread| thread.join().ok().flatten()).collect();
+        let mut connections: Vec<_> = others.filter_map(|thread| thread.join().ok().flatten()).collect();
+        // Who writes for himself finishes first.
+        connections.extend(self.shared.writer.lock().unwrap_or_else(PoisonError::into_inner).take());
         // One after the other: of two that close at once neither is the last, which tidies up.
         connections.into_iter().for_each(drop);
     }

@@ -2,7 +2,6 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
-use std::time::Duration;
 
 use rusqlite::Connection;
 
@@ -13,7 +12,7 @@ use super::shared::Shared;
 
 /// Serves the queue until it is closed and empty.
 pub(super) fn serve(shared: &Arc<Shared>, connection: Connection) -> Connection {
-    while let Some(job) = shared.reads.pop(Duration::ZERO) {
+    while let Some(job) = shared.reads.pop() {
         // What a caller does with its answer must not end the thread that others need.
         let _ = catch_unwind(AssertUnwindSafe(|| serve_one(shared, &connection, job)));
         if !connection.is_autocommit() {

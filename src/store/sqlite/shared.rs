@@ -1,7 +1,9 @@
 //! What the threads of one opened store share.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock};
+
+use rusqlite::Connection;
 
 use super::super::{Clock, ReadJob, WriteJob};
 use super::checkpoint::Checkpointer;
@@ -13,11 +15,13 @@ use super::wake::Bell;
 /// Called when another process has committed something.
 pub(super) type Watcher = Arc<dyn Fn() + Send + Sync>;
 
-/// One opened store, but for its connections, which belong to the threads.
+/// One opened store, but for the connections of the threads that read and that move the log.
 pub(super) struct Shared {
     pub(super) place: Place,
     pub(super) clock: Clock,
     pub(super) writes: Queue<Box<dyn WriteJob>>,
+    /// The connection that writes: who holds the lock writes. None before the store is open and once it is closed.
+    pub(super) writer: Mutex<Option<Connection>>,
     pub(super) reads: Queue<Box<dyn ReadJob>>,
     pub(super) turns: Turns,
     pub(super) bell: Bell,

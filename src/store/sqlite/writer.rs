@@ -1,9 +1,9 @@
-//! The thread that writes: takes what has queued since the last commit, runs it in one transaction, commits, and answers.
-//! Knows jobs and batches; not what is in them.
+//! Writes: takes what has queued since the last commit, runs it in one transaction, commits, and answers. One thread does
+//! it for all; who waits for a job that is alone does it for itself. Knows jobs and batches; not what is in them.
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError, TryLockError};
 use std::time::Duration;
 
 use rusqlite::Connection;
@@ -19,24 +19,70 @@ const MAX_BATCH: usize = 512;
 /// How long a batch waits for its turn among the processes.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// How long the thread stays awake behind a batch. Who commits one thing after the other comes back within, and is spared the
-/// time that it takes to wake a thread: as much as a third of a commit.
-const AWAKE: Duration = Duration::from_micros(50);
+/// How long a job lies that nobody has begun: its caller may be about to, on its own thread.
+const DOZE: Duration = Duration::from_millis(1);
 
 type Jobs = Vec<Box<dyn WriteJob>>;
 
 /// Serves the queue until it is closed and empty.
-pub(super) fn serve(shared: &Arc<Shared>, connection: Connection) -> Connection {
-    let mut writer = Writer { shared, connection };
-    while let Some(first) = shared.writes.pop(AWAKE) {
-        writer.serve_batch(vec![first]);
+pub(super) fn serve(shared: &Arc<Shared>) {
+    while shared.writes.wait(DOZE) {
+        // Taken before any job is: jobs are run in the order of the queue, whoever runs them. It is held until all are answered:
+        // those who then come back make up the next batch.
+        let mut connection = shared.writer.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut jobs = Jobs::new();
+        shared.writes.drain(&mut jobs, 1);
+        match &mut *connection {
+            Some(connection) if !jobs.is_empty() => {
+                let served = Writer { shared, connection }.serve_batch(jobs, MAX_BATCH);
+                served.answer(shared);
+            }
+            Some(_) => {}
+            None => return answer(jobs.into_iter().map(|job| (job, Err(StoreError::Closed)))),
+        }
     }
-    writer.connection
+}
+
+/// Serves the job of that number on this thread, which waits for it, and says whether it did: only if nothing else is written or waits to be: that spares waking
+/// another thread and being woken by it, as much as a third of a commit. Only that job, so that no other caller's callback
+/// runs here.
+pub(super) fn serve_here(shared: &Arc<Shared>, number: u64) -> bool {
+    let mut connection = match shared.writer.try_lock() {
+        Ok(connection) => connection,
+        Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
+        Err(TryLockError::WouldBlock) => return false,
+    };
+    let Some(open) = &mut *connection else { return false };
+    let Some(job) = shared.writes.take_only(number) else { return false };
+    let served = Writer { shared, connection: open }.serve_batch(vec![job], 1);
+    drop(connection);
+    served.answer(shared);
+    true
 }
 
 struct Writer<'s> {
     shared: &'s Arc<Shared>,
-    connection: Connection,
+    connection: &'s mut Connection,
+}
+
+/// A batch with its results.
+struct Served {
+    jobs: Jobs,
+    results: Vec<Stored<()>>,
+    written: Written,
+    /// Other processes have committed since this one did.
+    others: bool,
+}
+
+impl Served {
+    fn answer(self, shared: &Shared) {
+        let count = self.jobs.len();
+        answer(self.jobs.into_iter().zip(self.results));
+        if self.others {
+            shared.tell_watcher();
+        }
+        shared.checkpointer.committed(count, self.written.bytes);
+    }
 }
 
 /// Why a batch came to nothing.
@@ -47,13 +93,16 @@ struct Failure {
 }
 
 impl Writer<'_> {
-    /// Commits the jobs and whatever queued while they waited for their turn, and answers all of them.
-    fn serve_batch(&mut self, mut jobs: Jobs) {
+    /// Commits the jobs and whatever queued while they waited for their turn, `most` of them.
+    fn serve_batch(&mut self, mut jobs: Jobs, most: usize) -> Served {
         let turn = match self.shared.turns.take(PATIENCE) {
             Ok(turn) => turn,
-            Err(error) => return answer(jobs.into_iter().map(|job| (job, Err(error.clone())))),
+            Err(error) => {
+                let results = jobs.iter().map(|_| Err(error.clone())).collect();
+                return Served { jobs, results, written: Written::default(), others: false };
+            }
         };
-        self.shared.writes.drain(&mut jobs, MAX_BATCH);
+        self.shared.writes.drain(&mut jobs, most);
         let mut results: Vec<Stored<()>> = Vec::with_capacity(jobs.len());
         let mut written = Written::default();
         match self.commit(&mut jobs) {
@@ -75,12 +124,7 @@ impl Writer<'_> {
         }
         let others = self.shared.bell.ring(written.news);
         drop(turn);
-        let count = jobs.len();
-        answer(jobs.into_iter().zip(results));
-        if others {
-            self.shared.tell_watcher();
-        }
-        self.shared.checkpointer.committed(count, written.bytes);
+        Served { jobs, results, written, others }
     }
 
     /// Runs the jobs in one transaction. Gives what they have written.
@@ -97,7 +141,7 @@ impl Writer<'_> {
         self.connection.prepare_cached("BEGIN IMMEDIATE").and_then(|mut begin| begin.execute([])).map_err(whole)?;
         let mut written = Written::default();
         for (index, job) in jobs.iter_mut().enumerate() {
-            let mut session = Session { connection: &self.connection, now: (self.shared.clock)(), written: Written::default() };
+            let mut session = Session { connection: self.connection, now: (self.shared.clock)(), written: Written::default() };
             catch_unwind(AssertUnwindSafe(|| job.run(&mut session)))
                 .unwrap_or_else(|panic| Err(panicked(&*panic)))
                 .map_err(|error| Failure { job: Some(index), error })?;
@@ -115,7 +159,7 @@ impl Writer<'_> {
         if self.connection.execute_batch("ROLLBACK").is_err()
             && let Ok(connection) = self.shared.place.connect(Purpose::Write)
         {
-            self.connection = connection;
+            *self.connection = connection;
         }
     }
 }

@@ -34,7 +34,8 @@ impl Db {
         work: impl FnMut(&mut dyn Transaction) -> Stored<T> + Send + 'static,
     ) -> Stored<T> {
         let (answer, answered) = sync_channel(1);
-        self.0.write(Box::new(Writing { work, result: None, answer }));
+        let job = self.0.write(Box::new(Writing { work, result: None, answer }));
+        self.0.wait_for(job);
         answered.recv().expect("every job is answered")
     }
 

@@ -15,6 +15,7 @@ mod locks;
 mod others;
 mod power;
 mod roles;
+mod waiting;
 mod worker;
 
 use libtest_mimic::{Arguments, Trial};
@@ -31,6 +32,7 @@ fn main() {
     let mut trials = Vec::new();
     trials.extend(files::trials());
     trials.extend(locks::trials());
+    trials.extend(waiting::trials());
     trials.extend(histories::trials());
     trials.extend(others::trials());
     trials.extend(power::trials());
