@@ -10,7 +10,7 @@ use agenthost::protocol::{ErrorCode, HostError};
 use agenthost::service::{Answer, EventPage};
 use serde_json::Value;
 
-use crate::stage::{CREATE, LIST, Stage, arrived, both_ways, dispatch, event, outcome, violation, well};
+use crate::stage::{CREATE, LIST, Stage, arrived, both_ways, dispatch, dispatch_message, event, outcome, violation, well};
 
 #[test]
 fn the_first_answer_counts() {
@@ -43,8 +43,12 @@ fn an_answer_of_another_operation_leaves_the_reply_open() {
 fn a_slot_that_returns_without_an_answer_is_internal_and_logged() {
     let stage = Stage::default();
     let host = stage.host(|_| {});
-    assert_eq!(outcome(&host.dispatch_json(CREATE)), "internal");
-    assert_eq!(stage.log().len(), 1);
+    assert_eq!(both_ways(&host), ["internal", "internal"]);
+    assert_eq!(stage.log().len(), 2);
+    let (_, pending) = dispatch(&host);
+    assert_eq!(pending.cancel(), Ok(false));
+    let host = stage.host(|reply| drop(reply.defer().unwrap()));
+    assert_eq!(both_ways(&host), ["internal", "internal"]);
 }
 
 #[test]
@@ -137,12 +141,14 @@ fn a_page_is_answered_event_by_event_in_the_slot_and_later() {
         for (answer, expected) in [(answer as fn(&mut Reply<'_>), "ok"), (answer_wrong, "internal")] {
             let stage = Stage::default();
             let host = stage.host(move |reply| if later { answer(&mut reply.defer().unwrap()) } else { answer(reply) });
-            let response = host.dispatch_json(LIST);
-            assert_eq!(outcome(&response), expected);
-            let response: Value = serde_json::from_slice(&response).unwrap();
-            let sequences = (&response["body"]["events"][0]["sequence"], &response["body"]["events"][1]["sequence"]);
-            assert_eq!(sequences == (&1.into(), &2.into()), expected == "ok");
-            assert_eq!(stage.log().len(), usize::from(expected == "internal"));
+            let (later_response, _) = dispatch_message(&host, LIST);
+            for response in [host.dispatch_json(LIST), later_response.try_recv().unwrap()] {
+                assert_eq!(outcome(&response), expected);
+                let response: Value = serde_json::from_slice(&response).unwrap();
+                let sequences = (&response["body"]["events"][0]["sequence"], &response["body"]["events"][1]["sequence"]);
+                assert_eq!(sequences == (&1.into(), &2.into()), expected == "ok");
+            }
+            assert_eq!(stage.log().len(), if expected == "ok" { 0 } else { 2 });
         }
     }
 }

@@ -5,3 +5,4 @@ mod answered;
 mod closed;
 mod opened;
 mod stage;
+mod synchronous;

@@ -109,9 +109,14 @@ pub(crate) fn outcome(response: &[u8]) -> String {
 
 /// Dispatches without waiting: where the response arrives, and the handle to cancel with.
 pub(crate) fn dispatch(host: &Host) -> (mpsc::Receiver<Vec<u8>>, Pending) {
+    dispatch_message(host, CREATE)
+}
+
+/// The same with another message.
+pub(crate) fn dispatch_message(host: &Host, message: &[u8]) -> (mpsc::Receiver<Vec<u8>>, Pending) {
     let (sender, receiver) = mpsc::channel();
     let mut pending = None;
-    host.dispatch_async(CREATE, None, |started| pending = Some(started), move |response| sender.send(response).unwrap())
+    host.dispatch_async(message, None, |started| pending = Some(started), move |response| sender.send(response).unwrap())
         .expect("dispatched");
     (receiver, pending.expect("started"))
 }
