@@ -343,6 +343,12 @@ fn too_many_levels_are_noted_with_the_first_place_that_has_them() {
         assert_eq!(refusal.path(), if refused { "b" } else { "c" });
         assert!(refusal.expected().contains("at most 128 levels"));
     }
+    for (levels, refused) in [(128, false), (129, true)] {
+        let text = nested(levels);
+        let mut reader = Reader::new(&text);
+        (0..levels).for_each(|_| reader.enter_array().unwrap());
+        assert_eq!(reader.into_refusal().is_some(), refused);
+    }
     let (allowed, refused) = (nested(128), nested(129));
     let mut reader = Reader::new(&allowed);
     reader.skip_value().unwrap();
