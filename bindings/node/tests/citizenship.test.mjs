@@ -96,6 +96,24 @@ for (const [name, [count, work]] of Object.entries(WORK)) {
   });
 }
 
+test('an input that was read is let go of with its request', async () => {
+  const { code, stdout, stderr } = await run(`
+    import { Host } from 'agenthost';
+    import { message, service } from './support.mjs';
+    const submission = service().createRun;
+    const host = new Host(service({ createRun: (request) => { request.input.length; return submission(request); } }));
+    const text = message('create_run', { context: { runId: 'run-1' }, input: Array.from({ length: 4096 }, (_, index) => ({ index })) });
+    const used = () => { gc({ type: 'minor' }); gc({ type: 'minor' }); return process.memoryUsage().heapUsed / 2 ** 20; };
+    for (let i = 0; i < 50; i++) host.dispatchJsonSync(text);
+    gc();
+    const before = used();
+    for (let i = 0; i < 50; i++) host.dispatchJsonSync(text);
+    console.log(Math.round(used() - before));`, { args: ['--expose-gc', '--max-semi-space-size=2', '--no-incremental-marking'] });
+  assert.equal(code, 0, stderr);
+  // All 50 take 10 MiB.
+  assert.ok(Number(stdout) < 5, `${stdout.trim()} MiB wait for a full collection`);
+});
+
 test('the two entries export the same objects', () => {
   const common = require('agenthost');
   assert.deepEqual(Object.keys(common).sort(), Object.keys(agenthost).filter((name) => name !== 'default').sort());

@@ -8,39 +8,43 @@ const { isAnyArrayBuffer, isArrayBufferView, isMap, isPromise, isRegExp, isSet, 
  * copies and `JSON.stringify` see the value alone. Setting the member drops the text.
  */
 function define(target, name, text) {
-  const textName = `${name}Json`;
-  let parsed = false;
-  let value;
-  keepApart(target);
-  Object.defineProperty(target, textName, { value: text, enumerable: false, configurable: true, writable: true });
-  Object.defineProperty(target, name, {
-    enumerable: true,
-    configurable: true,
-    get() {
-      if (!parsed) {
-        value = JSON.parse(text);
-        parsed = true;
-      }
-      return value;
-    },
-    set(other) {
-      delete target[textName];
-      Object.defineProperty(target, name, { value: other, enumerable: true, configurable: true, writable: true });
-    },
-  });
+  const { key, accessor } = (MEMBERS[name] ??= member(name));
+  Object.defineProperty(target, name, accessor);
+  Object.defineProperty(target, `${name}Json`, hidden(text));
+  Object.defineProperty(target, key, hidden({ target, text, value: undefined, parsed: false }));
   return target;
 }
 
-const [FIRST, SECOND] = [Symbol('first'), Symbol('second')];
+function hidden(value) {
+  return { value, enumerable: false, configurable: true, writable: true };
+}
+
+const MEMBERS = {};
 
 /**
- * Has V8 keep an object's members in the object. It would else keep an accessor in a hidden class, one for each object, and the
- * closures with the parsed value would live until the next full collection. Taking a member away that is not the last does it.
+ * How a member of that name is read and set: the same functions for all objects, which find what they need in the object. V8 keeps
+ * accessors among what is old; whatever they held themselves would live until the next full collection.
  */
-function keepApart(object) {
-  object[FIRST] = object[SECOND] = undefined;
-  delete object[FIRST];
-  delete object[SECOND];
+function member(name) {
+  const key = Symbol(name);
+  const accessor = {
+    enumerable: true,
+    configurable: true,
+    get() {
+      const state = this[key];
+      if (!state.parsed) {
+        state.value = JSON.parse(state.text);
+        state.parsed = true;
+      }
+      return state.value;
+    },
+    set(value) {
+      const { target } = this[key];
+      delete target[`${name}Json`];
+      Object.defineProperty(target, name, { value, enumerable: true, configurable: true, writable: true });
+    },
+  };
+  return { key, accessor };
 }
 
 /** Refuses what `fault` finds. */
