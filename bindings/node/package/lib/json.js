@@ -1,6 +1,7 @@
 'use strict';
 // Free JSON in both of its forms: the exact text, and the value that JavaScript makes of it.
 
+const { hasOwnProperty } = Object.prototype;
 const { isAnyArrayBuffer, isArrayBufferView, isMap, isPromise, isRegExp, isSet, isWeakMap, isWeakSet } = require('node:util').types;
 
 /**
@@ -87,7 +88,7 @@ function faultInside(value) {
   if (value.constructor !== Object && isOpaque(value)) return { at: '', what: `a ${value.constructor?.name ?? 'built-in object'}` };
   for (const name in value) {
     const member = value[name];
-    if (typeof member === 'string' || member === undefined || !Object.hasOwn(value, name)) continue;
+    if (typeof member === 'string' || member === undefined || !hasOwnProperty.call(value, name)) continue;
     const found = fault(member);
     if (found !== undefined) return inside(name, found);
   }

@@ -16,6 +16,7 @@ pub(crate) fn answer(operation: Operation, packed: &[u8]) -> Option<Answer<'_>> 
     parts.end().then_some(answer)
 }
 
+#[inline(always)]
 fn run<'a>(parts: &mut Parts<'a>) -> Option<RunView<'a>> {
     Some(RunView {
         run_id: parts.cow()?,
@@ -32,6 +33,7 @@ fn run<'a>(parts: &mut Parts<'a>) -> Option<RunView<'a>> {
     })
 }
 
+#[inline(always)]
 fn context<'a>(parts: &mut Parts<'a>) -> Option<ExecutionContext<'a>> {
     Some(ExecutionContext {
         run_id: parts.cow()?,

@@ -31,27 +31,31 @@ const HEADER: usize = 1 + 4 * DIGITS;
 
 fn write(number: usize, call: &Call<'_>, body: &str, units: impl Fn(&str) -> usize) -> Vec<u8> {
     let (request_id, key) = (&*call.request_id, &*call.idempotency_key);
-    let metadata = || call.metadata.iter().flat_map(|(name, value)| [name, value]);
-    let bytes: usize = metadata().map(|text| DIGITS + text.len()).sum();
-    let in_metadata = metadata().map(|text| DIGITS + units(text)).sum();
+    let bytes: usize = call.metadata.iter().map(|(name, value)| name.len() + value.len() + 2 * DIGITS).sum();
     let mut out = Vec::with_capacity(HEADER + request_id.len() + key.len() + bytes + body.len());
-    out.push(b'0' + digit(call.operation));
-    for value in [number, units(request_id), units(key), in_metadata] {
-        write_number(&mut out, value);
-    }
+    out.extend_from_slice(&[0; HEADER]);
     out.extend_from_slice(request_id.as_bytes());
     out.extend_from_slice(key.as_bytes());
-    for text in metadata() {
-        write_number(&mut out, units(text));
-        out.extend_from_slice(text.as_bytes());
+    let mut in_metadata = 0;
+    for (name, value) in call.metadata.iter() {
+        for text in [name, value] {
+            let units = units(text);
+            in_metadata += DIGITS + units;
+            out.extend_from_slice(&digits(units));
+            out.extend_from_slice(text.as_bytes());
+        }
     }
     out.extend_from_slice(body.as_bytes());
+    out[0] = b'0' + digit(call.operation);
+    let numbers = [number, units(request_id), units(key), in_metadata];
+    for (place, number) in out[1..HEADER].chunks_exact_mut(DIGITS).zip(numbers) {
+        place.copy_from_slice(&digits(number));
+    }
     out
 }
 
-fn write_number(out: &mut Vec<u8>, number: usize) {
-    let digits: [u8; DIGITS] = std::array::from_fn(|digit| (number >> (7 * digit)) as u8 & 0x7f);
-    out.extend_from_slice(&digits);
+fn digits(number: usize) -> [u8; DIGITS] {
+    std::array::from_fn(|digit| (number >> (7 * digit)) as u8 & 0x7f)
 }
 
 /// The order of the methods in `lib/call.js`.

@@ -20,16 +20,19 @@ impl<'a> Parts<'a> {
         std::str::from_utf8(packed).ok().map(Parts)
     }
 
+    #[inline]
     pub(super) fn text(&mut self) -> Option<&'a str> {
         let length = self.count()?;
         self.take(length)
     }
 
+    #[inline]
     pub(super) fn cow(&mut self) -> Option<Cow<'a, str>> {
         self.text().map(Cow::Borrowed)
     }
 
     /// How many bytes or things follow.
+    #[inline]
     pub(super) fn count(&mut self) -> Option<usize> {
         match self.byte()? {
             LONG => self.digits(LENGTH_DIGITS).and_then(|length| usize::try_from(length).ok()),
@@ -91,17 +94,20 @@ impl<'a> Parts<'a> {
         self.0.len()
     }
 
+    #[inline]
     fn take(&mut self, length: usize) -> Option<&'a str> {
         let (part, rest) = self.0.split_at_checked(length)?;
         self.0 = rest;
         Some(part)
     }
 
+    #[inline]
     fn byte(&mut self) -> Option<u8> {
         self.take(1).map(|byte| byte.as_bytes()[0])
     }
 
     /// The lowest digit first.
+    #[inline]
     fn digits(&mut self, digits: usize) -> Option<u64> {
         let digits = self.take(digits)?;
         Some(digits.bytes().rev().fold(0, |number, digit| number << DIGIT_BITS | u64::from(digit)))
