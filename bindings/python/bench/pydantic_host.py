@@ -55,16 +55,71 @@ class ReadEnvelope(Envelope):
     body: Read
 
 
-class ResponseModel(pydantic.BaseModel):
-    protocolVersion: str
-    requestId: str
-    operation: str
-    ok: bool
-    body: Any
-    error: Any
+class RunSubmission(pydantic.BaseModel):
+    runId: str
+    revision: int
+    status: str
+
+
+class RunView(pydantic.BaseModel):
+    runId: str
+    revision: int
+    status: str
+    context: Context
+    createdAtUnixMs: int
+    updatedAtUnixMs: int
+    completedAtUnixMs: int | None
+    approval: Any
+    result: Any
+    error: str
+    metadata: dict[str, str]
+
+
+class Event(pydantic.BaseModel):
+    runId: str
+    sequence: int
+    type: str
+    status: str
+    stepId: str
+    toolCallId: str
+    timestampUnixMs: int
+    data: Any
+    metadata: dict[str, str]
+
+
+class EventPage(pydantic.BaseModel):
+    events: list[Event]
+    nextSequence: int
+    hasMore: bool
+
+
+RESULTS: dict[str, type[pydantic.BaseModel]] = {"create_run": RunSubmission, "get_run": RunView, "list_events": EventPage}
+
+
+def response_model(body: Any) -> Any:
+    return pydantic.create_model(
+        "Response",
+        protocolVersion=(str, ...),
+        requestId=(str, ...),
+        operation=(str, ...),
+        ok=(bool, ...),
+        body=(body, ...),
+        error=(Any, ...),
+    )
+
+
+def with_typed_result(service: Service, operation: str) -> Service:
+    """The same service, answering one operation with a model that it holds already."""
+    kept = RESULTS[operation].model_validate(service(operation, None))
+    return lambda operation, body: kept
 
 
 def over_pydantic(service: Service, *, check: bool, operation: str) -> Callable[[bytes], bytes]:
+    """Typed requests; typed results too, but with ``check``, whose rules are written for dicts."""
+    response = response_model(Any if check else RESULTS[operation])
+    dump = pydantic.TypeAdapter(response).dump_json
+    if not check:
+        service = with_typed_result(service, operation)
     model: type[CreateEnvelope] | type[ReadEnvelope] = CreateEnvelope if operation == "create_run" else ReadEnvelope
 
     def dispatch(data: bytes) -> bytes:
@@ -78,9 +133,8 @@ def over_pydantic(service: Service, *, check: bool, operation: str) -> Callable[
             else:
                 seen = {"runId": body.runId, "afterSequence": body.afterSequence, "limit": body.limit}
             answer = checked_answer(operation, answer, seen)
-        response = ResponseModel(
-            protocolVersion=VERSION, requestId=message.requestId, operation=operation, ok=True, body=answer, error=None
+        return dump(
+            response(protocolVersion=VERSION, requestId=message.requestId, operation=operation, ok=True, body=answer, error=None)
         )
-        return response.model_dump_json().encode()
 
     return dispatch

@@ -187,7 +187,7 @@ fn object(py: Python<'_>, answer: Answer<'static>) -> PyResult<Py<PyAny>> {
 fn error_object(py: Python<'_>, error: &HostError<'_>) -> PyResult<Py<PyAny>> {
     static RECEIVED: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
     let HostError { code, message, retryable, details, metadata, original_code } = error;
-    let members = (code.name(), &**message, *retryable, loads(py, details)?, dict(py, metadata)?, &**original_code);
+    let members = (code.name(), &**message, *retryable, loads(py, details.as_str())?, dict(py, metadata)?, &**original_code);
     RECEIVED.import(py, "agenthost._errors", "received")?.call1(members).map(Bound::unbind)
 }
 

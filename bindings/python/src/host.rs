@@ -8,7 +8,6 @@ use std::time::Duration;
 use agenthost::dispatch::{Dispatcher, Unanswered};
 use agenthost::host::{CloseError, Host, HostMisuse, HostOptions, OpenCall as Core, Opened};
 use agenthost::protocol::{ErrorCode, HostError, Operation, SensitiveNames};
-use agenthost::service::Request;
 use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyString};
@@ -57,13 +56,15 @@ impl NativeHost {
         let message = Message::of(data)?;
         let bytes = message.bytes();
         let host = this.get();
-        let opened = gil::working(py, bytes.len(), host.large, || host.open_owned(bytes, principal));
+        let opened = gil::working(py, bytes.len(), host.large, || host.host.open(bytes, principal.map(Cow::Borrowed)));
         match opened.map_err(misuse)? {
-            OwnedOpened::Answered(response) => Ok(PyBytes::new(py, &response).into_any()),
-            OwnedOpened::Call(call, request, open) => {
+            Opened::Answered(response) => Ok(PyBytes::new(py, &response).into_any()),
+            Opened::Call(call, request, open) => {
                 let operation = call.operation;
-                let open = PyClassInitializer::from(call).add_subclass(OpenCall::new(open, operation, this.clone().unbind()));
-                Ok((Bound::new(py, open)?, operation as usize, request::object(py, request)?).into_pyobject(py)?.into_any())
+                let open = OpenCall::new(open, operation, this.clone().unbind());
+                let open = Bound::new(py, PyClassInitializer::from(Call::of(&call)).add_subclass(open))?;
+                let request = request::object(py, request, data.cast().ok())?;
+                Ok((open, operation as usize, request).into_pyobject(py)?.into_any())
             }
         }
     }
@@ -99,13 +100,6 @@ impl NativeHost {
     pub(crate) fn of(host: Host, log: Arc<LogQueue>, large: usize) -> Self {
         NativeHost { host, log, large, _live: Live::host() }
     }
-
-    fn open_owned(&self, message: &[u8], principal: Option<&str>) -> Result<OwnedOpened, HostMisuse> {
-        Ok(match self.host.open(message, principal.map(Cow::Borrowed))? {
-            Opened::Answered(response) => OwnedOpened::Answered(response),
-            Opened::Call(call, request, open) => OwnedOpened::Call(Call::of(&call), request.into_owned(), open),
-        })
-    }
 }
 
 /// A host's options, and the queue that its log goes to.
@@ -126,13 +120,6 @@ pub(crate) fn principal<'a>(principal: Option<&'a Bound<'_, PyAny>>) -> PyResult
     let Some(principal) = principal else { return Ok(None) };
     let text = principal.cast::<PyString>().map_err(|_| wrong_type("principal", "a string or None", principal))?;
     str_of("principal", text).map(Some)
-}
-
-/// What became of a message, without a borrow of it.
-#[allow(clippy::large_enum_variant, reason = "it is taken apart at once")]
-enum OwnedOpened {
-    Answered(Vec<u8>),
-    Call(Call, Request<'static>, Core),
 }
 
 pub(crate) fn misuse(misuse: HostMisuse) -> PyErr {

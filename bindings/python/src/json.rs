@@ -167,8 +167,7 @@ fn written(result: serde_json::Result<()>) -> PyResult<()> {
 }
 
 /// The Python objects of free JSON: what `json.loads` makes of it.
-pub(crate) fn loads<'py>(py: Python<'py>, json: &FreeJson<'_>) -> PyResult<Bound<'py, PyAny>> {
-    let text = json.as_str();
+pub(crate) fn loads<'py>(py: Python<'py>, text: &str) -> PyResult<Bound<'py, PyAny>> {
     if is_for_python(text) {
         static LOADS: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
         return LOADS.import(py, "json", "loads")?.call1((text,));

@@ -90,7 +90,7 @@ impl Event {
 
     #[getter]
     fn data<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        loads(py, &self.inner.data)
+        loads(py, self.inner.data.as_str())
     }
 
     #[getter]

@@ -1,36 +1,70 @@
 //! The six requests as frozen Python objects.
 
+use std::borrow::Cow;
+
 use agenthost::protocol::{DEFAULT_CANCEL_REASON, DEFAULT_PAGE_EVENTS, FreeJson};
 use agenthost::service::{self as core, Request};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyTuple};
 
 use crate::context::{ExecutionContext, NewArguments};
-use crate::json::{Argument, free_json, loads};
+use crate::input::Input;
+use crate::json::{Argument, free_json};
 use crate::values::{dict, metadata, resolution, text, text_or_empty, unsigned, wrong_type};
 use crate::words;
 
-/// The Python object of a request.
-pub(crate) fn object<'py>(py: Python<'py>, request: Request<'static>) -> PyResult<Bound<'py, PyAny>> {
+/// The Python object of a request, which was read out of `message` when there is one.
+pub(crate) fn object<'py>(
+    py: Python<'py>,
+    request: Request<'_>,
+    message: Option<&Bound<'py, PyBytes>>,
+) -> PyResult<Bound<'py, PyAny>> {
     Ok(match request {
         Request::CreateRun(core::CreateRun { context, input, metadata }) => {
-            let context = Py::new(py, ExecutionContext { inner: context })?;
+            let context = Py::new(py, ExecutionContext { inner: context.into_owned() })?;
+            let (input, metadata) = (Input::of(input, message), metadata.into_owned());
             Bound::new(py, CreateRun { context, input, metadata })?.into_any()
         }
-        Request::GetRun(inner) => Bound::new(py, GetRun { inner })?.into_any(),
-        Request::CancelRun(inner) => Bound::new(py, CancelRun { inner })?.into_any(),
-        Request::ResolveApproval(inner) => Bound::new(py, ResolveApproval { inner })?.into_any(),
-        Request::ResumeRun(inner) => Bound::new(py, ResumeRun { inner })?.into_any(),
-        Request::ListEvents(inner) => Bound::new(py, ListEvents { inner })?.into_any(),
+        Request::GetRun(core::GetRun { run_id }) => {
+            Bound::new(py, GetRun { inner: core::GetRun { run_id: own(run_id) } })?.into_any()
+        }
+        Request::CancelRun(core::CancelRun { run_id, expected_revision, reason }) => {
+            let inner = core::CancelRun { run_id: own(run_id), expected_revision, reason: own(reason) };
+            Bound::new(py, CancelRun { inner })?.into_any()
+        }
+        Request::ResolveApproval(core::ResolveApproval {
+            run_id,
+            expected_revision,
+            approval_id,
+            resolution,
+            reason,
+            metadata,
+        }) => {
+            let (run_id, approval_id, reason, metadata) = (own(run_id), own(approval_id), own(reason), metadata.into_owned());
+            let inner = core::ResolveApproval { run_id, expected_revision, approval_id, resolution, reason, metadata };
+            Bound::new(py, ResolveApproval { inner })?.into_any()
+        }
+        Request::ResumeRun(core::ResumeRun { run_id, expected_revision, approval_id, input }) => {
+            let (run_id, approval_id) = (run_id.into_owned(), approval_id.into_owned());
+            let input = Input::of(input, message);
+            Bound::new(py, ResumeRun { run_id, expected_revision, approval_id, input })?.into_any()
+        }
+        Request::ListEvents(core::ListEvents { run_id, after_sequence, limit }) => {
+            Bound::new(py, ListEvents { inner: core::ListEvents { run_id: own(run_id), after_sequence, limit } })?.into_any()
+        }
     })
+}
+
+fn own(text: Cow<'_, str>) -> Cow<'static, str> {
+    Cow::Owned(text.into_owned())
 }
 
 /// The core's request of a Python object.
 pub(crate) fn core_request(object: &Bound<'_, PyAny>) -> PyResult<Request<'static>> {
     if let Ok(request) = object.cast::<CreateRun>() {
         let CreateRun { context, input, metadata } = request.get();
-        let context = context.get().inner.clone();
-        return Ok(Request::CreateRun(core::CreateRun { context, input: input.clone(), metadata: metadata.clone() }));
+        let (context, input) = (context.get().inner.clone(), input.core(object.py())?);
+        return Ok(Request::CreateRun(core::CreateRun { context, input, metadata: metadata.clone() }));
     }
     if let Ok(request) = object.cast::<GetRun>() {
         return Ok(Request::GetRun(request.get().inner.clone()));
@@ -42,7 +76,13 @@ pub(crate) fn core_request(object: &Bound<'_, PyAny>) -> PyResult<Request<'stati
         return Ok(Request::ResolveApproval(request.get().inner.clone()));
     }
     if let Ok(request) = object.cast::<ResumeRun>() {
-        return Ok(Request::ResumeRun(request.get().inner.clone()));
+        let ResumeRun { run_id, expected_revision, approval_id, input } = request.get();
+        return Ok(Request::ResumeRun(core::ResumeRun {
+            run_id: run_id.clone().into(),
+            expected_revision: *expected_revision,
+            approval_id: approval_id.clone().into(),
+            input: input.core(object.py())?,
+        }));
     }
     if let Ok(request) = object.cast::<ListEvents>() {
         return Ok(Request::ListEvents(request.get().inner.clone()));
@@ -57,7 +97,7 @@ pub(crate) fn core_request(object: &Bound<'_, PyAny>) -> PyResult<Request<'stati
 #[pyclass(frozen, module = "agenthost")]
 pub(crate) struct CreateRun {
     context: Py<ExecutionContext>,
-    input: FreeJson<'static>,
+    input: Input,
     metadata: agenthost::protocol::Metadata<'static>,
 }
 
@@ -71,7 +111,7 @@ impl CreateRun {
         input_json: Option<&Bound<'_, PyAny>>,
         metadata: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Self> {
-        let input = free_json("input", input, input_json, FreeJson::EMPTY_OBJECT)?;
+        let input = Input::Own(free_json("input", input, input_json, FreeJson::EMPTY_OBJECT)?);
         Ok(CreateRun { context, input, metadata: self::metadata("metadata", metadata)? })
     }
 
@@ -82,12 +122,12 @@ impl CreateRun {
 
     #[getter]
     fn input<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        loads(py, &self.input)
+        self.input.loads(py)
     }
 
     #[getter]
     fn input_json<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
-        PyBytes::new(py, self.input.as_str().as_bytes())
+        PyBytes::new(py, self.input.bytes(py))
     }
 
     #[getter]
@@ -96,9 +136,12 @@ impl CreateRun {
     }
 
     fn __eq__(&self, other: &Bound<'_, PyAny>) -> bool {
+        let py = other.py();
         other.cast::<CreateRun>().is_ok_and(|other| {
             let other = other.get();
-            self.context.get() == other.context.get() && self.input == other.input && self.metadata == other.metadata
+            self.context.get() == other.context.get()
+                && self.input.bytes(py) == other.input.bytes(py)
+                && self.metadata == other.metadata
         })
     }
 
@@ -110,8 +153,8 @@ impl CreateRun {
         Ok((PyTuple::empty(py), named))
     }
 
-    fn __repr__(&self) -> String {
-        let bytes = self.input.as_str().len();
+    fn __repr__(&self, py: Python<'_>) -> String {
+        let bytes = self.input.bytes(py).len();
         format!("CreateRun(run_id={:?}, input=<{bytes} bytes>, …)", self.context.get().inner.run_id)
     }
 }
@@ -281,10 +324,12 @@ impl ResolveApproval {
 ///
 /// `expected_revision` is 1 to 2^53-1. `input` is any JSON, `{}` when left out; it is parsed each time that it is read, and `input_json`
 /// is its text.
-#[pyclass(frozen, eq, module = "agenthost")]
-#[derive(PartialEq)]
+#[pyclass(frozen, module = "agenthost")]
 pub(crate) struct ResumeRun {
-    inner: core::ResumeRun<'static>,
+    run_id: String,
+    expected_revision: u64,
+    approval_id: String,
+    input: Input,
 }
 
 #[pymethods]
@@ -298,38 +343,48 @@ impl ResumeRun {
         input: Argument<'_>,
         input_json: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Self> {
-        let inner = core::ResumeRun {
-            run_id: text("run_id", run_id)?.into(),
+        Ok(ResumeRun {
+            run_id: text("run_id", run_id)?,
             expected_revision: unsigned("expected_revision", expected_revision)?,
-            approval_id: text("approval_id", approval_id)?.into(),
-            input: free_json("input", input, input_json, FreeJson::EMPTY_OBJECT)?,
-        };
-        Ok(ResumeRun { inner })
+            approval_id: text("approval_id", approval_id)?,
+            input: Input::Own(free_json("input", input, input_json, FreeJson::EMPTY_OBJECT)?),
+        })
     }
 
     #[getter]
     fn run_id(&self) -> &str {
-        &self.inner.run_id
+        &self.run_id
     }
 
     #[getter]
     fn expected_revision(&self) -> u64 {
-        self.inner.expected_revision
+        self.expected_revision
     }
 
     #[getter]
     fn approval_id(&self) -> &str {
-        &self.inner.approval_id
+        &self.approval_id
     }
 
     #[getter]
     fn input<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        loads(py, &self.inner.input)
+        self.input.loads(py)
     }
 
     #[getter]
     fn input_json<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
-        PyBytes::new(py, self.inner.input.as_str().as_bytes())
+        PyBytes::new(py, self.input.bytes(py))
+    }
+
+    fn __eq__(&self, other: &Bound<'_, PyAny>) -> bool {
+        let py = other.py();
+        other.cast::<ResumeRun>().is_ok_and(|other| {
+            let other = other.get();
+            self.run_id == other.run_id
+                && self.expected_revision == other.expected_revision
+                && self.approval_id == other.approval_id
+                && self.input.bytes(py) == other.input.bytes(py)
+        })
     }
 
     fn __getnewargs_ex__<'py>(&self, py: Python<'py>) -> PyResult<NewArguments<'py>> {
@@ -341,9 +396,9 @@ impl ResumeRun {
         Ok((PyTuple::empty(py), named))
     }
 
-    fn __repr__(&self) -> String {
-        let bytes = self.inner.input.as_str().len();
-        let (run, approval) = (&self.inner.run_id, &self.inner.approval_id);
+    fn __repr__(&self, py: Python<'_>) -> String {
+        let bytes = self.input.bytes(py).len();
+        let (run, approval) = (&self.run_id, &self.approval_id);
         format!("ResumeRun(run_id={run:?}, approval_id={approval:?}, input=<{bytes} bytes>, …)")
     }
 }

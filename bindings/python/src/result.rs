@@ -276,7 +276,7 @@ impl RunView {
 
     #[getter]
     fn result<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        loads(py, &self.inner().result)
+        loads(py, self.inner().result.as_str())
     }
 
     #[getter]

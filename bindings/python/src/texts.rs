@@ -12,10 +12,10 @@ impl Texts {
     pub(crate) fn of<'a, I: Iterator<Item = &'a str>>(texts: impl Fn() -> I) -> Texts {
         let (bytes, count) = texts().fold((0, 0), |(bytes, count), text| (bytes + text.len(), count + 1));
         let mut copied = Texts { all: String::with_capacity(bytes), ends: Vec::with_capacity(count) };
-        for text in texts() {
+        texts().for_each(|text| {
             copied.all.push_str(text);
             copied.ends.push(copied.all.len());
-        }
+        });
         copied
     }
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import array
 import json
+import pickle
 import threading
 from typing import Any
 
@@ -168,6 +169,40 @@ def test_an_input_of_20_mb_goes_in_and_out() -> None:
     host = Host(Keeping(), max_message_bytes=32 << 20)
     ok(host.dispatch_json(data))
     assert ok(host.dispatch_json(get_run()))["result"] == {"text": text}
+
+
+@pytest.mark.parametrize("size", [1, 10_000])
+@pytest.mark.parametrize("form", [bytes, bytearray, lambda message: message.decode()])
+def test_an_input_is_the_same_whether_it_stays_in_its_message_or_not(size: int, form: Any) -> None:
+    value = {"text": "ä" * size, "number": 2**70}
+    seen: list[Any] = []
+
+    class Keeping(Plain):
+        def create_run(self, call: agenthost.Call, request: agenthost.CreateRun) -> Any:
+            seen.append(request)
+            return super().create_run(call, request)
+
+        def resume_run(self, call: agenthost.Call, request: agenthost.ResumeRun) -> Any:
+            seen.append(request)
+            return super().resume_run(call, request)
+
+    host = Host(Keeping())
+    body = {"runId": "run-1", "expectedRevision": 1, "approvalId": "a-1", "input": value}
+    ok(host.dispatch_json(form(create_run(value))))
+    ok(host.dispatch_json(form(envelope("resume_run", body, idempotencyKey="k"))))
+    text = json.dumps(value).encode()
+    created = agenthost.CreateRun(seen[0].context, value)
+    resumed = agenthost.ResumeRun("run-1", 1, "a-1", input_json=text)
+    assert seen[1] == resumed != agenthost.ResumeRun("run-1", 1, "a-1")
+    assert seen[0] != created
+    for request, again in zip(seen, (agenthost.CreateRun(seen[0].context, input_json=text), resumed), strict=True):
+        assert request == again == pickle.loads(pickle.dumps(request))
+        assert request != object()
+        assert request.input == value
+        assert request.input_json == text
+        assert f"input=<{len(text)} bytes>" in repr(request)
+        sent = agenthost.encode_request(request, request_id="r", idempotency_key="k")
+        assert sent.data == agenthost.encode_request(again, request_id="r", idempotency_key="k").data
 
 
 def test_a_host_adds_sensitive_names_and_removes_none() -> None:

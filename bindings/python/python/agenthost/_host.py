@@ -21,14 +21,12 @@ from ._arguments import check_count, check_timeout, names
 from ._exit import hosts
 from ._home import HomeLoop
 from ._log import decided, failed, logger
-from ._native import DEFAULT_MAX_MESSAGE_BYTES, NativeHost
+from ._native import DEFAULT_MAX_MESSAGE_BYTES, NativeHost, OpenCall
 from ._service import Service, methods_of
 from ._waits import Deadline, cancel, discard, refuse_running_loop, still_cancelled, was_cancelled
 
 if TYPE_CHECKING:
     from typing_extensions import Self
-
-    from ._native import OpenCall
 
 __all__ = ["Host"]
 
@@ -36,6 +34,8 @@ __all__ = ["Host"]
 _LOOK = 0.25
 #: The longest pause between two looks at whether calls are still in flight, in seconds.
 _DRAIN_PAUSE = 0.05
+#: Looked up once: the interpreter would look for a method of a native object at each call.
+_complete = OpenCall.complete
 
 
 class Host:
@@ -174,12 +174,12 @@ class Host:
         if timeout is not None:
             check_timeout(timeout)
         opened = self._open(data, principal)
-        if isinstance(opened, bytes):
+        if not isinstance(opened, tuple):
             return opened
         call, operation, request = opened
         try:
             result = self._methods[operation](call, request)
-            response = call.complete(result)
+            response = _complete(call, result)
         except BaseException as error:
             return failed(call, error)
         if response is None:
@@ -197,12 +197,12 @@ class Host:
         if timeout is not None:
             check_timeout(timeout)
         opened = self._open(data, principal)
-        if isinstance(opened, bytes):
+        if not isinstance(opened, tuple):
             return opened
         call, operation, request = opened
         try:
             result = self._methods[operation](call, request)
-            response = call.complete(result)
+            response = _complete(call, result)
         except BaseException as error:
             return failed(call, error)
         if response is not None:
