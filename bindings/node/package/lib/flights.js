@@ -35,6 +35,8 @@ class Flights {
   remove(flight) {
     flight.previous.next = flight.next;
     flight.next.previous = flight.previous;
+    // Who is old would keep who came later.
+    flight.next = flight.previous = undefined;
     this.#size--;
     if (flight.timer !== undefined) clearTimeout(flight.timer);
     if (flight.unlisten !== undefined) flight.unlisten();
