@@ -1,7 +1,7 @@
 //! Calls that are opened and completed by the caller's own code.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use agenthost::dispatch::Unanswered;
@@ -102,6 +102,19 @@ fn a_call_has_one_hook_that_runs_when_it_is_given_up_and_not_when_it_is_complete
     assert_eq!(outcome(&late.give_up(Unanswered::Timeout)), "unavailable/closed");
     assert_eq!(told.load(Ordering::SeqCst), 2);
     assert_eq!(Arc::strong_count(&hook), 1);
+}
+
+/// A call's place in its host is free once it is decided: here for the call that its hook opens.
+#[test]
+fn a_call_that_is_decided_takes_no_other_with_it() {
+    let host = Host::without_service(Stage::default().options());
+    let opened = Arc::new(Mutex::new(None));
+    let (inside, again) = (opened.clone(), host.clone());
+    let mut call = open(&host);
+    call.on_abandoned(Arc::new(move || *inside.lock().unwrap() = Some(open(&again)))).unwrap();
+    assert_eq!(outcome(&call.give_up(Unanswered::Timeout)), "unavailable/timeout");
+    let next = opened.lock().unwrap().take().unwrap();
+    assert_eq!(outcome(&next.complete(Ok(well()))), "ok");
 }
 
 #[test]
