@@ -23,17 +23,19 @@ pub(super) struct Bell {
 
 impl Bell {
     pub(super) fn open(path: &Path) -> Result<Bell, StoreError> {
+        // Marked before anything is read: what is committed before, and rung for nobody, is there to be seen.
         let file = OwnFile::open(path)
+            .and_then(|file| file.mark().map(|()| file))
             .map_err(|error| StoreError::Unavailable(format!("{} cannot be opened: {error}", path.display())))?;
         let mut name = [0; 8];
         name.copy_from_slice(&uuid::Uuid::now_v7().as_bytes()[8..]);
         Ok(Bell { path: path.to_owned(), file, name })
     }
 
-    /// Says who commits, when others are to be told; to be called in this store's turn. True when others rang since this
-    /// store did. Whoever overwrites a name knows so, and the watcher can pass over its own name.
+    /// Says who commits, when others are to be told and there are any; to be called in this store's turn. True when others rang since
+    /// this store did. Whoever overwrites a name knows so, and the watcher can pass over its own name.
     pub(super) fn ring(&self, tell: bool) -> bool {
-        if !tell {
+        if !tell || !self.file.is_marked_by_others() {
             return false;
         }
         let others = self.others_rang();

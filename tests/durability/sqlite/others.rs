@@ -23,6 +23,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         trial("a_commit_in_another_process_wakes_this_one", woken_by_a_commit),
         trial("a_killed_process_wakes_this_one", woken_by_a_kill),
         trial("two_stores_of_one_process_wake_each_other_and_not_themselves", woken_by_a_neighbour),
+        trial("a_store_without_neighbours_rings_at_nobody", rings_at_neighbours),
         trial("what_a_foreign_sqlite_commits_is_seen_at_the_next_look", seen_later),
     ]
 }
@@ -117,6 +118,20 @@ fn woken_by_a_neighbour() {
     assert!(one_hears.recv_timeout(Duration::from_millis(100)).is_err(), "it wakes itself");
     two.create("b").unwrap();
     one_hears.recv_timeout(SOON).expect("the neighbour is woken");
+}
+
+fn rings_at_neighbours() {
+    let scratch = Scratch::new();
+    let path = scratch.path("runs.db");
+    let rung = || std::fs::metadata(scratch.path("runs.db-wake")).unwrap().len() > 0;
+    let db = Db::open(&path);
+    db.create("alone").unwrap();
+    // Elsewhere it cannot be told.
+    assert_eq!(rung(), !cfg!(all(target_os = "linux", target_pointer_width = "64")));
+    let neighbour = Db::open(&path);
+    db.create("beside-another").unwrap();
+    assert!(rung());
+    drop(neighbour);
 }
 
 fn seen_later() {

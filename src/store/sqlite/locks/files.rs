@@ -73,6 +73,31 @@ pub(super) fn close(file: Option<File>) {
     with(|files| if files.remove(file.as_raw_fd()) { drop(file) } else { std::mem::forget(file) });
 }
 
+/// A mark is a shared lock of the open file on its first byte: any number may have one, and the lock of another is seen by asking
+/// for an exclusive one.
+pub(super) fn mark(file: &File) -> io::Result<()> {
+    match lock_first_byte(file, libc::F_OFD_SETLK, libc::F_RDLCK) {
+        Some(_) => Ok(()),
+        None => Err(io::Error::last_os_error()),
+    }
+}
+
+/// Whether the mark of another is on the file, or that cannot be told.
+pub(super) fn is_marked_by_others(file: &File) -> bool {
+    lock_first_byte(file, libc::F_OFD_GETLK, libc::F_WRLCK) != Some(libc::F_UNLCK)
+}
+
+/// Sets or asks; gives the kind of lock that is in the way, `F_UNLCK` for none.
+fn lock_first_byte(file: &File, command: libc::c_int, kind: libc::c_int) -> Option<libc::c_int> {
+    // SAFETY: `flock` is plain data, for which zero is a value.
+    let mut lock: libc::flock = unsafe { std::mem::zeroed() };
+    lock.l_type = kind as libc::c_short;
+    lock.l_len = 1;
+    // SAFETY: an open descriptor and a lock that is valid for the call.
+    let done = unsafe { libc::fcntl(file.as_raw_fd(), command, &mut lock) };
+    (done == 0).then_some(libc::c_int::from(lock.l_type))
+}
+
 impl Files {
     /// Notes a descriptor that was just opened.
     pub(super) fn insert(&mut self, fd: libc::c_int, writable: bool) {

@@ -77,6 +77,22 @@ impl OwnFile {
         #[cfg(not(all(target_os = "linux", target_pointer_width = "64")))]
         return open().map(Some).map(OwnFile);
     }
+
+    /// Marks the file for as long as this one is open.
+    pub(super) fn mark(&self) -> std::io::Result<()> {
+        #[cfg(all(target_os = "linux", target_pointer_width = "64"))]
+        return files::mark(self);
+        #[cfg(not(all(target_os = "linux", target_pointer_width = "64")))]
+        return Ok(());
+    }
+
+    /// Whether another, of this process or not, has marked the file and is open. True where that cannot be told.
+    pub(super) fn is_marked_by_others(&self) -> bool {
+        #[cfg(all(target_os = "linux", target_pointer_width = "64"))]
+        return files::is_marked_by_others(self);
+        #[cfg(not(all(target_os = "linux", target_pointer_width = "64")))]
+        return true;
+    }
 }
 
 impl std::ops::Deref for OwnFile {
