@@ -176,7 +176,7 @@ pub(super) fn failure(request_id: &str, operation: Operation, error: &HostError<
     out.close_object();
     out.name("error");
     out.open_object();
-    out.member("code", error.code.name());
+    out.word("code", error.code.name());
     out.member("message", &error.message);
     out.name("retryable");
     out.boolean(error.retryable);
@@ -192,9 +192,9 @@ pub(super) fn failure(request_id: &str, operation: Operation, error: &HostError<
 /// The members up to the value of `body`.
 fn open(out: &mut Writer, request_id: &str, operation: Operation, ok: bool) {
     out.open_object();
-    out.member("protocolVersion", SUPPORTED_VERSIONS[0]);
+    out.word("protocolVersion", SUPPORTED_VERSIONS[0]);
     out.member("requestId", request_id);
-    out.member("operation", operation.name());
+    out.word("operation", operation.name());
     out.name("ok");
     out.boolean(ok);
     out.name("body");

@@ -35,6 +35,18 @@ pub(crate) const SENSITIVE_ENDINGS: [&str; 29] = [
     "bearertokens",
 ];
 
+/// For each letter, the endings whose last it is: a bit for each. Most names are told apart by their last letter.
+const ENDING_WITH: [u32; 26] = {
+    let (mut endings, mut index) = ([0; 26], 0);
+    while index < SENSITIVE_ENDINGS.len() {
+        if let Some(last) = SENSITIVE_ENDINGS[index].as_bytes().last() {
+            endings[(*last - b'a') as usize] |= 1 << index;
+        }
+        index += 1;
+    }
+    endings
+};
+
 /// The names that are kept out of metadata: the built-in ones, and those that a host adds. None can be removed.
 #[derive(Clone, Debug, Default)]
 pub struct SensitiveNames {
@@ -69,9 +81,14 @@ impl SensitiveNames {
     /// Whether `name` looks as if its value were a secret.
     pub fn contains(&self, name: &str) -> bool {
         let Some(last) = name.bytes().rev().find_map(kept) else { return false };
-        // Most names are told apart by their last letter.
-        let may_end = |ending: &str| ending.as_bytes().last() == Some(&last) && ends_with(name, ending);
-        SENSITIVE_ENDINGS.iter().any(|ending| may_end(ending)) || self.added.iter().any(|ending| may_end(ending))
+        let mut endings = ENDING_WITH.get(usize::from(last.wrapping_sub(b'a'))).copied().unwrap_or(0);
+        while endings != 0 {
+            if ends_with(name, SENSITIVE_ENDINGS[endings.trailing_zeros() as usize]) {
+                return true;
+            }
+            endings &= endings - 1;
+        }
+        self.added.iter().any(|ending| ends_with(name, ending))
     }
 }
 

@@ -268,7 +268,7 @@ impl<'a> Request<'a> {
                 write_run_id(out, &request.run_id);
                 write_revision(out, request.expected_revision);
                 out.member("approvalId", &request.approval_id);
-                out.member("resolution", request.resolution.name());
+                out.word("resolution", request.resolution.name());
                 out.member("reason", &request.reason);
                 out.name("metadata");
                 out.metadata(&request.metadata, |_| true);

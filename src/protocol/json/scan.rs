@@ -29,15 +29,22 @@ fn long_plain_length(bytes: &[u8]) -> usize {
     bytes.last_chunk().map_or(0, |block| bytes.len() - BLOCK + special_in_block(block))
 }
 
-/// The same for less than a block.
+/// The same for less than a block: what the first and the last word have in common is looked at twice.
 fn short_plain_length(bytes: &[u8]) -> usize {
-    let (Some(first), Some(last)) = (bytes.first_chunk(), bytes.last_chunk()) else {
-        return bytes.iter().position(|&byte| is_special(byte)).unwrap_or(bytes.len());
-    };
-    match special_in_word(first) {
-        WORD => bytes.len() - WORD + special_in_word(last),
-        place => place,
+    if let (Some(first), Some(last)) = (bytes.first_chunk(), bytes.last_chunk()) {
+        return match special_in_word(u64::from_le_bytes(*first)) {
+            WORD => bytes.len() - WORD + special_in_word(u64::from_le_bytes(*last)),
+            place => place,
+        };
     }
+    if let (Some(first), Some(last)) = (bytes.first_chunk(), bytes.last_chunk()) {
+        let halves = u64::from(u32::from_le_bytes(*first)) | u64::from(u32::from_le_bytes(*last)) << 32;
+        return match special_in_word(halves) {
+            place if place < WORD / 2 => place,
+            place => bytes.len() + place - WORD,
+        };
+    }
+    bytes.iter().position(|&byte| is_special(byte)).unwrap_or(bytes.len())
 }
 
 /// The place of the first special byte of a block, its length where there is none.
@@ -51,9 +58,8 @@ fn special_in_block(block: &[u8; BLOCK]) -> usize {
 
 /// The place of the first special byte of a word, its length where there is none.
 #[inline]
-fn special_in_word(word: &[u8; WORD]) -> usize {
+fn special_in_word(word: u64) -> usize {
     const ONES: u64 = u64::MAX / 255;
-    let word = u64::from_le_bytes(*word);
     let quotes = word ^ (ONES * b'"' as u64);
     let backslashes = word ^ (ONES * b'\\' as u64);
     let zeros = (quotes.wrapping_sub(ONES) & !quotes) | (backslashes.wrapping_sub(ONES) & !backslashes);

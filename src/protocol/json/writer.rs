@@ -77,6 +77,16 @@ impl Writer {
         self.string(value);
     }
 
+    /// A member whose value is one of the contract's own words, which need no escape.
+    #[inline(always)]
+    pub(crate) fn word(&mut self, name: &'static str, value: &'static str) {
+        self.name(name);
+        self.text.reserve(value.len() + 2);
+        self.text.push(b'"');
+        self.text.extend_from_slice(value.as_bytes());
+        self.text.push(b'"');
+    }
+
     /// A string (RFC 8259, section 7): only what has to be escaped is.
     pub(crate) fn string(&mut self, value: &str) {
         let bytes = value.as_bytes();

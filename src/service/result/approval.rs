@@ -103,7 +103,7 @@ impl<'a> ApprovalView<'a> {
         out.member("approvalId", &self.approval_id);
         out.member("toolCallId", &self.tool_call_id);
         out.member("toolName", &self.tool_name);
-        out.member("resolution", self.resolution.name());
+        out.word("resolution", self.resolution.name());
         out.member("reason", &self.reason);
         out.name("createdAtUnixMs");
         out.signed(self.created_at_unix_ms);

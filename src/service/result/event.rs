@@ -86,7 +86,7 @@ impl<'a> Event<'a> {
         out.name("sequence");
         out.unsigned(self.sequence);
         out.member("type", &self.event_type);
-        out.member("status", self.status.name());
+        out.word("status", self.status.name());
         out.member("stepId", &self.step_id);
         out.member("toolCallId", &self.tool_call_id);
         out.name("timestampUnixMs");

@@ -149,7 +149,7 @@ fn write_run(out: &mut Writer, run_id: &str, revision: u64, status: RunStatus) {
     out.member("runId", run_id);
     out.name("revision");
     out.unsigned(revision);
-    out.member("status", status.name());
+    out.word("status", status.name());
 }
 
 fn own(text: Cow<'_, str>) -> Cow<'static, str> {
