@@ -71,7 +71,8 @@ impl OpenCall {
         Serving { _callback: self.core.enter_late() }
     }
 
-    /// The response to what the service answers; `unavailable` when the host was closed in between.
+    /// The response to what the service answers; `unavailable` when the host was closed in between, and in a forked child: the
+    /// call is its parent's.
     pub fn complete(self, result: Result<Answer<'_>, HostError<'_>>) -> Vec<u8> {
         self.settle(|expected, dispatcher| expected.complete(dispatcher, result))
     }
@@ -118,9 +119,10 @@ impl OpenCall {
 
     /// The response `internal`, when the service failed. `cause` goes to the host's log, with the fields.
     pub fn fail(self, cause: &str, fields: &[(&str, &str)]) -> Vec<u8> {
-        let serving = self.serving();
-        self.core.log(LogLevel::Error, cause, fields);
-        drop(serving);
+        if !self.core.is_forked() {
+            let _serving = self.serving();
+            self.core.log(LogLevel::Error, cause, fields);
+        }
         self.settle(|expected, _| Completed { response: expected.internal(false), broken: None })
     }
 
@@ -134,7 +136,7 @@ impl OpenCall {
 
     /// Whether the host was closed: the service's answer is not wanted any more.
     pub fn is_abandoned(&self) -> bool {
-        !self.core.open_calls.contain(self.key)
+        self.core.is_forked() || !self.core.open_calls.contain(self.key)
     }
 
     /// Asks to be told when the call is given up, by the host or by [`OpenCall::give_up`]. The hook runs at most once, on the thread
@@ -161,6 +163,10 @@ impl OpenCall {
     /// The response that `answer` gives, with the call's hook in its hands; or `unavailable` when the host has given the call up.
     fn decide(mut self, answer: impl FnOnce(Expected<'_>, &Dispatcher, Option<AbandonedHook>) -> Completed) -> Vec<u8> {
         let Some(expected) = self.expected.take() else { return Unanswered::Dropped.undecoded() };
+        // In a forked child the call is the parent's, and a lock may be held by a thread that does not exist.
+        if self.core.is_forked() {
+            return expected.unanswered(Unanswered::Closed);
+        }
         let _callback = self.core.enter_late();
         let Some(hook) = self.core.open_calls.claim(self.key) else { return expected.unanswered(Unanswered::Closed) };
         let completed = answer(expected, &self.core.dispatcher, hook);

@@ -51,6 +51,27 @@ def test_a_host_of_the_parent_is_refused_in_a_fork_and_a_new_one_works() -> None
     assert out.splitlines() == [refusal, refusal, "child: run-1", "parent: run-1"]
 
 
+def test_a_call_that_forks_is_answered_by_the_parent_alone() -> None:
+    out = script(
+        """
+        import os
+        class Forking(Plain):
+            def get_run(self, call, request):
+                self.child = os.fork()
+                return Plain.get_run(self, call, request)
+        service = Forking()
+        host = Host(service)
+        response = host.dispatch_json(get_run())
+        if service.child == 0:
+            print("child:", code(response), flush=True)
+            sys.exit(0)
+        assert os.waitpid(service.child, 0)[1] == 0
+        print("parent:", ok(response)["runId"])
+        """
+    )
+    assert out.splitlines() == ["child: unavailable", "parent: run-1"]
+
+
 def test_workers_forked_under_load_serve_with_hosts_of_their_own() -> None:
     out = script(
         """

@@ -43,9 +43,9 @@ pub(super) fn serve(shared: &Arc<Shared>) {
     }
 }
 
-/// Serves the job of that number on this thread, which waits for it, and says whether it did: only if nothing else is written or waits to be: that spares waking
-/// another thread and being woken by it, as much as a third of a commit. Only that job, so that no other caller's callback
-/// runs here.
+/// Serves the job of that number on this thread, which waits for it, and says whether it did: only if nothing else is written or
+/// waits to be. That spares waking another thread and being woken by it, as much as a third of a commit. Only that job, so that
+/// no other caller's callback runs here.
 pub(super) fn serve_here(shared: &Arc<Shared>, number: u64) -> bool {
     let mut connection = match shared.writer.try_lock() {
         Ok(connection) => connection,
