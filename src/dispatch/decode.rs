@@ -1,6 +1,7 @@
 //! From bytes to a call, or to the refusal that answers them (protocol, "Request" and promises 2 to 4).
 
 use std::borrow::Cow;
+use std::mem::take;
 
 use super::{Dispatcher, Expected, response};
 use crate::protocol::json::{Malformed, Reader, Slot, slot};
@@ -47,11 +48,13 @@ impl Dispatcher {
         if let Err(violation) = self.read(message, &mut envelope) {
             return Decoded::Refused(refuse(&Echo::NOTHING, &violation));
         }
-        let echo = envelope.echo();
-        match self.decide(envelope, principal.filter(|principal| !principal.is_empty())) {
+        match self.decide(&mut envelope, principal.filter(|principal| !principal.is_empty())) {
             Ok(call) => Decoded::Call(call),
-            Err(Refusal::Violation(violation)) => Decoded::Refused(refuse(&echo, &violation)),
-            Err(Refusal::Error(error)) => Decoded::Refused(response::failure(&echo.request_id, echo.operation, &error, |_| true)),
+            Err(Refusal::Violation(violation)) => Decoded::Refused(refuse(&envelope.echo(), &violation)),
+            Err(Refusal::Error(error)) => {
+                let echo = envelope.echo();
+                Decoded::Refused(response::failure(&echo.request_id, echo.operation, &error, |_| true))
+            }
         }
     }
 
@@ -76,12 +79,12 @@ impl Dispatcher {
         Ok(())
     }
 
-    /// Applies the rules, in the order of promise 3.
-    fn decide<'a>(&self, envelope: Envelope<'a>, principal: Option<Cow<'a, str>>) -> Result<DecodedCall<'a>, Refusal> {
+    /// Applies the rules, in the order of promise 3. What a refusal echoes is left in the envelope.
+    fn decide<'a>(&self, envelope: &mut Envelope<'a>, principal: Option<Cow<'a, str>>) -> Result<DecodedCall<'a>, Refusal> {
         if envelope.not_an_object {
             return Err(Violation::new(Path::ROOT, "expected a JSON object").into());
         }
-        if let Some(violation) = envelope.request_id_type {
+        if let Some(violation) = envelope.request_id_type.take() {
             return Err(violation.into());
         }
         if let Some(version) = envelope.protocol_version.as_read()
@@ -89,26 +92,26 @@ impl Dispatcher {
         {
             return Err(Refusal::Error(unsupported_version(version)));
         }
-        if let Some(violation) = envelope.too_deep {
+        if let Some(violation) = envelope.too_deep.take() {
             return Err(violation.into());
         }
         let member = |name| Path::ROOT.member(name);
-        envelope.protocol_version.required(member("protocolVersion"), "a protocol version, a string")?;
-        let request_id = envelope.request_id.required(member("requestId"), "a string that names the request")?;
-        check_identity(member("requestId"), &request_id)?;
-        let name = envelope.operation.required(member("operation"), "the name of an operation")?;
-        let operation = Operation::from_name(&name).ok_or_else(|| unknown_operation(&name))?;
+        envelope.protocol_version.required_in_place(member("protocolVersion"), "a protocol version, a string")?;
+        let request_id = envelope.request_id.required_in_place(member("requestId"), "a string that names the request")?;
+        check_identity(member("requestId"), request_id)?;
+        let name = envelope.operation.required_in_place(member("operation"), "the name of an operation")?;
+        let operation = Operation::from_name(name).ok_or_else(|| unknown_operation(name))?;
         let idempotency_key = if operation.mutates() {
-            envelope.idempotency_key.required(member("idempotencyKey"), "a string that names the mutation")?
+            take(&mut envelope.idempotency_key).required(member("idempotencyKey"), "a string that names the mutation")?
         } else {
-            envelope.idempotency_key.or_default()?
+            take(&mut envelope.idempotency_key).or_default()?
         };
         if operation.mutates() || !idempotency_key.is_empty() {
             check_identity(member("idempotencyKey"), &idempotency_key)?;
         }
-        let metadata = envelope.metadata.or_default()?;
-        envelope.body_found.or_default()?;
-        let request = envelope.body.into_request(operation, member("body"))?;
+        let metadata = take(&mut envelope.metadata).or_default()?;
+        take(&mut envelope.body_found).or_default()?;
+        let request = envelope.body.take_request(operation, member("body"))?;
         request.check(member("body"), &self.sensitive_names)?;
         if self.require_principal && principal.is_none() {
             return Err(Refusal::Error(HostError::new(ErrorCode::Unauthorized, "this host requires an authenticated principal")));
@@ -117,6 +120,7 @@ impl Dispatcher {
             Request::ListEvents(ListEvents { after_sequence, limit, .. }) => (*after_sequence, *limit),
             _ => (0, 0),
         };
+        let request_id = take(request_id);
         let expected =
             Expected { operation, request_id: request_id.clone(), run_id: request.run_id_text().clone(), after_sequence, limit };
         Ok(DecodedCall { call: Call { operation, request_id, idempotency_key, metadata, principal }, request, expected })

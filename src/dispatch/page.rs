@@ -34,7 +34,6 @@ impl<'a> PageBuilder<'a> {
     pub(crate) fn event(&mut self, dispatcher: &Dispatcher, event: &Event<'_>) -> Result<(), Box<Violation>> {
         let events = Path::ROOT.member("events");
         self.progress.event(events.element(self.count), self.expected.about(), event)?;
-        self.out.separate();
         event.write(&mut self.out, |name| !dispatcher.sensitive_names.contains(name));
         self.count += 1;
         check_size(dispatcher, self.out.len())

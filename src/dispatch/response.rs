@@ -212,7 +212,6 @@ pub(super) fn supported_versions() -> FreeJson<'static> {
         out.name("supportedVersions");
         out.open_array();
         for version in SUPPORTED_VERSIONS {
-            out.separate();
             out.string(version);
         }
         out.close_array();

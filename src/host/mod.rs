@@ -169,7 +169,8 @@ impl Host {
     /// # Errors
     /// Misuse only: see [`HostMisuse`].
     pub fn dispatch(&self, message: &[u8], options: DispatchOptions<'_>) -> Result<Vec<u8>, HostMisuse> {
-        let decoded = match self.decode(message, options.principal)? {
+        self.refuse_misuse(options.principal.as_deref())?;
+        let decoded = match self.handle.core.dispatcher.decode(message, options.principal) {
             Decoded::Refused(response) => return Ok(response),
             Decoded::Call(decoded) => decoded,
         };
@@ -198,9 +199,10 @@ impl Host {
         started: impl FnOnce(Pending),
         done: impl FnOnce(Vec<u8>) + Send + 'static,
     ) -> Result<(), HostMisuse> {
+        self.refuse_misuse(principal.as_deref())?;
         // `done` may let go of the last handle, `self` included.
         let core = self.handle.core.clone();
-        let (decoded, callback) = match self.decode(message, principal)? {
+        let (decoded, callback) = match core.dispatcher.decode(message, principal) {
             Decoded::Refused(response) => {
                 done_at_once(&core, response, started, done);
                 return Ok(());
@@ -266,15 +268,14 @@ impl Host {
         Ok(core.activity.wait_idle(deadline, || core.is_idle()))
     }
 
-    fn decode<'m>(&self, message: &'m [u8], principal: Option<Cow<'m, str>>) -> Result<Decoded<'m>, HostMisuse> {
-        let core = &self.handle.core;
-        if core.is_forked() {
+    fn refuse_misuse(&self, principal: Option<&str>) -> Result<(), HostMisuse> {
+        if self.handle.core.is_forked() {
             return Err(HostMisuse::Forked);
         }
-        if principal.as_deref() == Some("") {
+        if principal == Some("") {
             return Err(HostMisuse::EmptyPrincipal);
         }
-        Ok(core.dispatcher.decode(message, principal))
+        Ok(())
     }
 }
 

@@ -46,8 +46,9 @@ impl Host {
     /// # Errors
     /// Misuse only: see [`HostMisuse`].
     pub fn open<'m>(&self, message: &'m [u8], principal: Option<Cow<'m, str>>) -> Result<Opened<'m>, HostMisuse> {
+        self.refuse_misuse(principal.as_deref())?;
         let core = &self.handle.core;
-        let decoded = match self.decode(message, principal)? {
+        let decoded = match core.dispatcher.decode(message, principal) {
             Decoded::Refused(response) => return Ok(Opened::Answered(response)),
             Decoded::Call(decoded) => decoded,
         };

@@ -7,23 +7,16 @@ use crate::protocol::{ExecutionContext, FreeJson, Metadata, Path};
 use crate::service::{ApprovalView, Event, RunView};
 use crate::store::{self, BodyKind, EventRow, RunKey, RunRow, StoreError, Stored};
 
-/// What a writer writes, as text.
-fn text(write: impl FnOnce(&mut Writer)) -> String {
-    let mut out = Writer::with_capacity(256);
-    write(&mut out);
-    String::from_utf8(out.into_bytes()).unwrap_or_default()
-}
-
 pub(crate) fn context_text(context: &ExecutionContext<'_>) -> String {
-    text(|out| context.write(out, |_| true))
+    Writer::text(|out| context.write(out, |_| true))
 }
 
 pub(crate) fn metadata_text(metadata: &Metadata<'_>) -> String {
-    text(|out| out.metadata(metadata, |_| true))
+    Writer::text(|out| out.metadata(metadata, |_| true))
 }
 
 pub(crate) fn approval_text(approval: &ApprovalView<'_>) -> String {
-    text(|out| approval.write(out, |_| true))
+    Writer::text(|out| approval.write(out, |_| true))
 }
 
 /// The pairs of metadata, owned.

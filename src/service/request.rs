@@ -1,6 +1,7 @@
 //! The six requests: their types, their rules, and their bodies as JSON (protocol, "Request").
 
 use std::borrow::Cow;
+use std::mem::take;
 
 use crate::protocol::json::{Found, FreeJson, Malformed, Reader, Slot, Writer, read_all, slot};
 #[cfg(feature = "schema")]
@@ -155,7 +156,7 @@ impl<'a> Request<'a> {
         let path = Path::ROOT.member("body");
         let mut body = Body::default();
         let read = read_all(text, path, |reader, path| body.read(reader, path));
-        read.and_then(|()| body.into_request(operation, path)).map_err(|violation| *violation)
+        read.and_then(|()| body.take_request(operation, path)).map_err(|violation| *violation)
     }
 
     /// The request as JSON, every member, as the body of a message has it.
@@ -377,45 +378,48 @@ impl<'a> Body<'a> {
         }
     }
 
-    /// The body as the operation's request, with every default filled in. Values are checked by [`Request::check`].
-    pub(crate) fn into_request(self, operation: Operation, path: Path<'_>) -> Result<Request<'a>, Box<Violation>> {
-        let run_id = |slot: Slot<Cow<'a, str>>| slot.required(path.member("runId"), "the run's id");
-        let revision = |slot: Slot<u64>| slot.required(path.member("expectedRevision"), "the revision that was last seen");
-        let approval_id = |slot: Slot<Cow<'a, str>>| slot.required(path.member("approvalId"), "the approval's id");
-        let input = |slot: Slot<FreeJson<'a>>| Ok::<_, Box<Violation>>(slot.optional()?.unwrap_or(FreeJson::EMPTY_OBJECT));
+    /// Takes the operation's request out of the body, with every default filled in. Values are checked by [`Request::check`].
+    pub(crate) fn take_request(&mut self, operation: Operation, path: Path<'_>) -> Result<Request<'a>, Box<Violation>> {
+        let run_id = |slot: &mut Slot<Cow<'a, str>>| take(slot).required(path.member("runId"), "the run's id");
+        let revision =
+            |slot: &mut Slot<u64>| take(slot).required(path.member("expectedRevision"), "the revision that was last seen");
+        let approval_id = |slot: &mut Slot<Cow<'a, str>>| take(slot).required(path.member("approvalId"), "the approval's id");
+        let input =
+            |slot: &mut Slot<FreeJson<'a>>| Ok::<_, Box<Violation>>(take(slot).optional()?.unwrap_or(FreeJson::EMPTY_OBJECT));
         Ok(match operation {
             Operation::CreateRun => Request::CreateRun(CreateRun {
-                context: self.context.required(path.member("context"), "the execution context, an object with \"runId\"")?,
-                input: input(self.input)?,
-                metadata: self.metadata.or_default()?,
+                context: take(&mut self.context)
+                    .required(path.member("context"), "the execution context, an object with \"runId\"")?,
+                input: input(&mut self.input)?,
+                metadata: take(&mut self.metadata).or_default()?,
             }),
-            Operation::GetRun => Request::GetRun(GetRun { run_id: run_id(self.run_id)? }),
+            Operation::GetRun => Request::GetRun(GetRun { run_id: run_id(&mut self.run_id)? }),
             Operation::CancelRun => Request::CancelRun(CancelRun {
-                run_id: run_id(self.run_id)?,
-                expected_revision: revision(self.expected_revision)?,
-                reason: self.reason.optional()?.unwrap_or(Cow::Borrowed(DEFAULT_CANCEL_REASON)),
+                run_id: run_id(&mut self.run_id)?,
+                expected_revision: revision(&mut self.expected_revision)?,
+                reason: take(&mut self.reason).optional()?.unwrap_or(Cow::Borrowed(DEFAULT_CANCEL_REASON)),
             }),
             Operation::ResolveApproval => {
-                let decision = self.resolution.required(path.member("resolution"), "\"approved\" or \"denied\"")?;
+                let decision = take(&mut self.resolution).required(path.member("resolution"), "\"approved\" or \"denied\"")?;
                 Request::ResolveApproval(ResolveApproval {
-                    run_id: run_id(self.run_id)?,
-                    expected_revision: revision(self.expected_revision)?,
-                    approval_id: approval_id(self.approval_id)?,
+                    run_id: run_id(&mut self.run_id)?,
+                    expected_revision: revision(&mut self.expected_revision)?,
+                    approval_id: approval_id(&mut self.approval_id)?,
                     resolution: Resolution::from_name(&decision).ok_or_else(|| unknown_decision(path))?,
-                    reason: self.reason.or_default()?,
-                    metadata: self.metadata.or_default()?,
+                    reason: take(&mut self.reason).or_default()?,
+                    metadata: take(&mut self.metadata).or_default()?,
                 })
             }
             Operation::ResumeRun => Request::ResumeRun(ResumeRun {
-                run_id: run_id(self.run_id)?,
-                expected_revision: revision(self.expected_revision)?,
-                approval_id: approval_id(self.approval_id)?,
-                input: input(self.input)?,
+                run_id: run_id(&mut self.run_id)?,
+                expected_revision: revision(&mut self.expected_revision)?,
+                approval_id: approval_id(&mut self.approval_id)?,
+                input: input(&mut self.input)?,
             }),
             Operation::ListEvents => Request::ListEvents(ListEvents {
-                run_id: run_id(self.run_id)?,
-                after_sequence: self.after_sequence.or_default()?,
-                limit: self.limit.optional()?.unwrap_or(DEFAULT_PAGE_EVENTS),
+                run_id: run_id(&mut self.run_id)?,
+                after_sequence: take(&mut self.after_sequence).or_default()?,
+                limit: take(&mut self.limit).optional()?.unwrap_or(DEFAULT_PAGE_EVENTS),
             }),
         })
     }

@@ -67,9 +67,14 @@ impl<'a> Reader<'a> {
     /// The first byte of the next value (or whatever stands there), white space skipped.
     #[inline]
     pub(crate) fn peek(&mut self) -> Option<u8> {
-        let bytes = self.text.as_bytes();
-        self.position = space_end(bytes, self.position);
-        bytes.get(self.position).copied()
+        self.position = space_end(self.text.as_bytes(), self.position);
+        self.here()
+    }
+
+    /// The byte at the reader's position.
+    #[inline]
+    fn here(&self) -> Option<u8> {
+        self.text.as_bytes().get(self.position).copied()
     }
 
     /// What the next value is, for a message: `a number`.
@@ -105,7 +110,7 @@ impl<'a> Reader<'a> {
         if !self.another(b'}', first)? {
             return Ok(None);
         }
-        if self.peek() != Some(b'"') {
+        if self.here() != Some(b'"') {
             return self.malformed("a member's name");
         }
         let name = self.string()?;
@@ -125,13 +130,13 @@ impl<'a> Reader<'a> {
         self.another(b']', first)
     }
 
-    /// The string that starts here, borrowed where it holds no escape.
-    #[inline]
+    /// The string whose quotation mark was just peeked, borrowed where it holds no escape.
+    #[inline(always)]
     pub(crate) fn string(&mut self) -> Parsed<Cow<'a, str>> {
-        self.expect(b'"', "a string")?;
-        let start = self.position;
-        self.position += plain_length(&self.text.as_bytes()[start..]);
-        if self.text.as_bytes().get(self.position) == Some(&b'"') {
+        debug_assert_eq!(self.here(), Some(b'"'), "peeked");
+        let start = self.position + 1;
+        self.position = start + plain_length(&self.text.as_bytes()[start..]);
+        if self.here() == Some(b'"') {
             let plain = &self.text[start..self.position];
             self.position += 1;
             return Ok(Cow::Borrowed(plain));
@@ -140,6 +145,8 @@ impl<'a> Reader<'a> {
     }
 
     /// The rest of a string that holds an escape at the reader's position; `start` is its first byte.
+    #[cold]
+    #[inline(never)]
     fn escaped_string(&mut self, start: usize) -> Parsed<String> {
         let bytes = self.text.as_bytes();
         let mut owned = self.text[start..self.position].to_owned();

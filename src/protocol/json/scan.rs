@@ -19,6 +19,7 @@ pub(super) fn plain_length(bytes: &[u8]) -> usize {
 }
 
 /// The same for bytes that begin with a plain block. What the last block shares with the one before it is plain, too.
+#[inline(never)]
 fn long_plain_length(bytes: &[u8]) -> usize {
     for (index, block) in bytes.as_chunks().0.iter().enumerate().skip(1) {
         let place = special_in_block(block);
@@ -30,6 +31,7 @@ fn long_plain_length(bytes: &[u8]) -> usize {
 }
 
 /// The same for less than a block: what the first and the last word have in common is looked at twice.
+#[inline(never)]
 fn short_plain_length(bytes: &[u8]) -> usize {
     if let (Some(first), Some(last)) = (bytes.first_chunk(), bytes.last_chunk()) {
         return match special_in_word(u64::from_le_bytes(*first)) {
@@ -47,13 +49,28 @@ fn short_plain_length(bytes: &[u8]) -> usize {
     bytes.iter().position(|&byte| is_special(byte)).unwrap_or(bytes.len())
 }
 
+/// Whether the last `length` bytes, all of them at most, are plain. Short runs are looked at with what stands before them.
+#[inline(always)]
+pub(super) fn ends_plain(bytes: &[u8], length: usize) -> bool {
+    match bytes.last_chunk() {
+        Some(block) if length <= BLOCK => specials(block) >> (BLOCK - length) == 0,
+        _ => plain_length(&bytes[bytes.len() - length..]) == length,
+    }
+}
+
 /// The place of the first special byte of a block, its length where there is none.
 #[inline(always)]
 fn special_in_block(block: &[u8; BLOCK]) -> usize {
+    (specials(block) | 1 << BLOCK).trailing_zeros() as usize
+}
+
+/// A bit for each special byte of a block.
+#[inline(always)]
+fn specials(block: &[u8; BLOCK]) -> u32 {
     let bytes = u8x16::new(*block);
     let [quotes, backslashes] = [b'"', b'\\'].map(|special| bytes.simd_eq(u8x16::splat(special)));
     let controls = bytes.simd_eq(bytes.min(u8x16::splat(0x1f)));
-    ((quotes | backslashes | controls).to_bitmask() | 1 << BLOCK).trailing_zeros() as usize
+    (quotes | backslashes | controls).to_bitmask()
 }
 
 /// The place of the first special byte of a word, its length where there is none.
@@ -88,6 +105,9 @@ mod tests {
                     let mut bytes = plain.clone();
                     bytes[place] = special;
                     assert_eq!(plain_length(&bytes), place);
+                    for last in 0..=length {
+                        assert_eq!(ends_plain(&bytes, last), last < length - place);
+                    }
                     bytes[length - 1] = b'"';
                     assert_eq!(plain_length(&bytes), place);
                     bytes[place..].fill(special);

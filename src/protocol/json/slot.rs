@@ -55,11 +55,29 @@ impl<T> Slot<T> {
     }
 
     /// The value, which has to be there; `expected` says what.
+    #[inline]
     pub(crate) fn required(self, path: Path<'_>, expected: &str) -> Result<T, Box<Violation>> {
         match self {
-            Slot::Absent => Err(Violation::new(path, format!("expected {expected}, the member is missing"))),
             Slot::Read(value) => Ok(value),
-            Slot::Refused(violation) => Err(violation),
+            other => Err(other.missing(path, expected)),
+        }
+    }
+
+    /// The same, the value being left where it is.
+    #[inline]
+    pub(crate) fn required_in_place(&mut self, path: Path<'_>, expected: &str) -> Result<&mut T, Box<Violation>> {
+        match self {
+            Slot::Read(value) => Ok(value),
+            other => Err(std::mem::take(other).missing(path, expected)),
+        }
+    }
+
+    /// Why there is no value.
+    #[cold]
+    fn missing(self, path: Path<'_>, expected: &str) -> Box<Violation> {
+        match self {
+            Slot::Refused(violation) => violation,
+            _ => Violation::new(path, format!("expected {expected}, the member is missing")),
         }
     }
 }

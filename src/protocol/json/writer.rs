@@ -1,10 +1,11 @@
 //! Writes JSON text into one buffer.
 
 use super::FreeJson;
-use super::scan::plain_length;
+use super::scan::{ends_plain, plain_length};
 use crate::protocol::Metadata;
 
-/// A buffer that JSON is written into, front to back. It puts the commas; who writes closes what he opens.
+/// A buffer that JSON is written into, front to back. Behind each value it puts a comma, whose place is taken by the bracket that
+/// closes; who writes closes what he opens.
 pub(crate) struct Writer {
     text: Vec<u8>,
 }
@@ -20,17 +21,18 @@ impl Writer {
         let mut out = Writer::with_capacity(256);
         write(&mut out);
         // Only whole strings are ever written.
-        String::from_utf8(out.text).unwrap_or_default()
+        String::from_utf8(out.into_bytes()).unwrap_or_default()
     }
 
-    /// What has been written.
-    pub(crate) fn into_bytes(self) -> Vec<u8> {
+    /// The value that has been written.
+    pub(crate) fn into_bytes(mut self) -> Vec<u8> {
+        self.text.truncate(self.len());
         self.text
     }
 
-    /// The number of bytes written.
+    /// The number of bytes written, not counting a comma that nothing follows yet.
     pub(crate) fn len(&self) -> usize {
-        self.text.len()
+        self.text.len() - usize::from(self.text.last() == Some(&b','))
     }
 
     pub(crate) fn open_object(&mut self) {
@@ -38,7 +40,7 @@ impl Writer {
     }
 
     pub(crate) fn close_object(&mut self) {
-        self.text.push(b'}');
+        self.close(b'}');
     }
 
     pub(crate) fn open_array(&mut self) {
@@ -46,72 +48,73 @@ impl Writer {
     }
 
     pub(crate) fn close_array(&mut self) {
-        self.text.push(b']');
+        self.close(b']');
     }
 
-    /// A comma, unless the container is still empty. The last byte tells: values never end in a bracket that opens.
     #[inline]
-    pub(crate) fn separate(&mut self) {
-        if !matches!(self.text.last(), Some(b'{' | b'[') | None) {
-            self.text.push(b',');
+    fn close(&mut self, bracket: u8) {
+        match self.text.last_mut() {
+            Some(last) if *last == b',' => *last = bracket,
+            _ => self.text.push(bracket),
         }
+        self.text.push(b',');
     }
 
     /// The name of a member; its value comes next. `name` needs no escape, and has at most 28 bytes: a longer one panics. Inlined,
     /// so that its length is known and all of it is written at once.
     #[inline(always)]
     pub(crate) fn name(&mut self, name: &'static str) {
-        let end = name.len() + 4;
-        let mut member = [0; 32];
-        member[..2].copy_from_slice(b",\"");
-        member[2..end - 2].copy_from_slice(name.as_bytes());
-        member[end - 2..end].copy_from_slice(b"\":");
-        let starts = matches!(self.text.last(), Some(b'{' | b'[') | None);
-        if starts { self.text.extend_from_slice(&member[1..end]) } else { self.text.extend_from_slice(&member[..end]) }
+        let (member, end) = named(name);
+        self.text.extend_from_slice(&member[..end]);
     }
 
     /// A member whose value is a string.
     #[inline(always)]
     pub(crate) fn member(&mut self, name: &'static str, value: &str) {
-        self.name(name);
-        self.string(value);
+        let (member, end) = named(name);
+        self.text.extend_from_slice(&member[..=end]);
+        self.end_string(value, *b"\",");
     }
 
     /// A member whose value is one of the contract's own words, which need no escape.
     #[inline(always)]
     pub(crate) fn word(&mut self, name: &'static str, value: &'static str) {
-        self.name(name);
-        self.text.reserve(value.len() + 2);
-        self.text.push(b'"');
+        let (member, end) = named(name);
+        self.text.extend_from_slice(&member[..=end]);
         self.text.extend_from_slice(value.as_bytes());
-        self.text.push(b'"');
+        self.text.extend_from_slice(b"\",");
     }
 
     /// A string (RFC 8259, section 7): only what has to be escaped is.
     pub(crate) fn string(&mut self, value: &str) {
-        let bytes = value.as_bytes();
-        if bytes.is_empty() {
-            // Most members of a view that are not known.
-            return self.text.extend_from_slice(b"\"\"");
-        }
-        self.text.reserve(bytes.len() + 2);
         self.text.push(b'"');
-        let plain = plain_length(bytes);
-        self.text.extend_from_slice(&bytes[..plain]);
-        if plain < bytes.len() {
-            self.escaped(&bytes[plain..]);
-        }
-        self.text.push(b'"');
+        self.end_string(value, *b"\",");
     }
 
-    /// What is left of a string from its first byte on that has to be escaped.
+    /// A string behind its first quotation mark, up to `end`, which begins with its last one.
+    fn end_string(&mut self, value: &str, end: [u8; 2]) {
+        // Many members of a view are not known.
+        if !value.is_empty() {
+            self.text.extend_from_slice(value.as_bytes());
+            if !ends_plain(&self.text, value.len()) {
+                self.escape_last(value.len());
+            }
+        }
+        self.text.extend_from_slice(&end);
+    }
+
+    /// Writes the last `length` bytes anew: something in them has to be escaped.
     #[cold]
-    fn escaped(&mut self, mut rest: &[u8]) {
-        while let Some((&byte, after)) = rest.split_first() {
+    #[inline(never)]
+    fn escape_last(&mut self, length: usize) {
+        let last = self.text.split_off(self.text.len() - length);
+        let mut rest = &*last;
+        loop {
+            let plain = plain_length(rest);
+            self.text.extend_from_slice(&rest[..plain]);
+            let Some((&byte, after)) = rest[plain..].split_first() else { return };
             self.escape(byte);
-            let plain = plain_length(after);
-            self.text.extend_from_slice(&after[..plain]);
-            rest = &after[plain..];
+            rest = after;
         }
     }
 
@@ -136,11 +139,11 @@ impl Writer {
     }
 
     pub(crate) fn unsigned(&mut self, value: u64) {
-        self.text.extend_from_slice(itoa::Buffer::new().format(value).as_bytes());
+        self.value(itoa::Buffer::new().format(value));
     }
 
     pub(crate) fn signed(&mut self, value: i64) {
-        self.text.extend_from_slice(itoa::Buffer::new().format(value).as_bytes());
+        self.value(itoa::Buffer::new().format(value));
     }
 
     pub(crate) fn nullable_signed(&mut self, value: Option<i64>) {
@@ -151,29 +154,45 @@ impl Writer {
     }
 
     pub(crate) fn boolean(&mut self, value: bool) {
-        self.text.extend_from_slice(if value { b"true" } else { b"false" });
+        self.text.extend_from_slice(if value { b"true," } else { b"false," });
     }
 
     pub(crate) fn null(&mut self) {
-        self.text.extend_from_slice(b"null");
+        self.text.extend_from_slice(b"null,");
     }
 
     /// Free JSON, as it is.
     pub(crate) fn free_json(&mut self, value: &FreeJson<'_>) {
-        self.text.extend_from_slice(value.as_str().as_bytes());
+        self.value(value.as_str());
+    }
+
+    /// A value that is JSON.
+    fn value(&mut self, json: &str) {
+        self.text.extend_from_slice(json.as_bytes());
+        self.text.push(b',');
     }
 
     /// The pairs whose name `keep` accepts, as an object.
     pub(crate) fn metadata(&mut self, metadata: &Metadata<'_>, keep: impl Fn(&str) -> bool) {
         self.open_object();
         for (name, value) in metadata.iter().filter(|(name, _)| keep(name)) {
-            self.separate();
-            self.string(name);
-            self.text.push(b':');
+            self.text.push(b'"');
+            self.end_string(name, *b"\":");
             self.string(value);
         }
         self.close_object();
     }
+}
+
+/// A member's name with all that may stand around it: a quotation mark behind the colon, too. The place is behind the colon.
+#[inline(always)]
+fn named(name: &'static str) -> ([u8; 32], usize) {
+    let mut member = [0; 32];
+    let end = name.len() + 3;
+    member[0] = b'"';
+    member[1..end - 2].copy_from_slice(name.as_bytes());
+    member[end - 2..=end].copy_from_slice(b"\":\"");
+    (member, end)
 }
 
 #[cfg(test)]

@@ -51,7 +51,6 @@ impl<'a> EventPage<'a> {
     pub(super) fn write(&self, out: &mut Writer) {
         open_page(out);
         for event in &self.events {
-            out.separate();
             event.write(out, |_| true);
         }
         close_page(out, self.next_sequence, self.has_more);

@@ -3,8 +3,10 @@ use super::*;
 fn written(write: impl FnOnce(&mut Writer)) -> String {
     let mut out = Writer::with_capacity(0);
     write(&mut out);
-    assert_eq!(out.len(), out.text.len());
-    String::from_utf8(out.into_bytes()).expect("UTF-8")
+    let length = out.len();
+    let text = String::from_utf8(out.into_bytes()).expect("UTF-8");
+    assert_eq!(length, text.len());
+    text
 }
 
 #[test]
@@ -22,16 +24,32 @@ fn a_string_escapes_what_has_to_be_and_nothing_else() {
 }
 
 #[test]
+fn strings_of_all_lengths_are_escaped_at_every_place() {
+    for length in 0..40 {
+        for place in 0..=length {
+            let mut text = "x".repeat(length);
+            text.insert(place, '"');
+            let both = written(|out| {
+                out.open_array();
+                out.string(&text);
+                out.string(&"x".repeat(length));
+                out.close_array();
+            });
+            let values: [String; 2] = serde_json::from_str(&both).expect("two strings");
+            assert_eq!(values, [text, "x".repeat(length)]);
+        }
+    }
+}
+
+#[test]
 fn commas_stand_between_members_and_elements() {
     let text = written(|out| {
         out.open_object();
         out.name("a");
         out.open_array();
         for value in [1, 2] {
-            out.separate();
             out.unsigned(value);
         }
-        out.separate();
         out.open_object();
         out.close_object();
         out.close_array();
