@@ -124,9 +124,9 @@ impl<'a> Envelope<'a> {
         while let Some(name) = reader.next_member(&mut first)? {
             let path = Path::ROOT.member(&name);
             match &*name {
-                "protocolVersion" => envelope.protocol_version.fill(reader, path, slot::string)?,
-                "requestId" => envelope.request_id.fill(reader, path, slot::string)?,
-                "operation" => envelope.operation.fill(reader, path, slot::string)?,
+                "protocolVersion" => envelope.protocol_version.fill_string(reader, path)?,
+                "requestId" => envelope.request_id.fill_string(reader, path)?,
+                "operation" => envelope.operation.fill_string(reader, path)?,
                 "ok" => envelope.ok.fill(reader, path, slot::boolean)?,
                 "body" => envelope.body.fill(reader, path, object_text)?,
                 "error" => envelope.error.fill(reader, path, ErrorSlots::read_nullable)?,
@@ -191,8 +191,8 @@ impl<'a> ErrorSlots<'a> {
         while let Some(name) = reader.next_member(&mut first)? {
             let place = path.member(&name);
             match &*name {
-                "code" => error.code.fill(reader, place, slot::string)?,
-                "message" => error.message.fill(reader, place, slot::string)?,
+                "code" => error.code.fill_string(reader, place)?,
+                "message" => error.message.fill_string(reader, place)?,
                 "retryable" => error.retryable.fill(reader, place, slot::boolean)?,
                 "details" => error.details.fill(reader, place, slot::free_json)?,
                 "metadata" => error.metadata.fill(reader, place, slot::metadata)?,

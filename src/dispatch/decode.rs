@@ -116,13 +116,12 @@ impl Dispatcher {
         if self.require_principal && principal.is_none() {
             return Err(Refusal::Error(HostError::new(ErrorCode::Unauthorized, "this host requires an authenticated principal")));
         }
-        let (after_sequence, limit) = match &request {
+        let page = match &request {
             Request::ListEvents(ListEvents { after_sequence, limit, .. }) => (*after_sequence, *limit),
             _ => (0, 0),
         };
         let request_id = take(request_id);
-        let expected =
-            Expected { operation, request_id: request_id.clone(), run_id: request.run_id_text().clone(), after_sequence, limit };
+        let expected = Expected::new(operation, request_id.clone(), request.run_id_text().clone(), page);
         Ok(DecodedCall { call: Call { operation, request_id, idempotency_key, metadata, principal }, request, expected })
     }
 }
@@ -149,16 +148,16 @@ impl<'a> Envelope<'a> {
         while let Some(name) = reader.next_member(&mut first)? {
             let path = Path::ROOT.member(&name);
             match &*name {
-                "protocolVersion" => self.protocol_version.fill(reader, path, slot::string)?,
+                "protocolVersion" => self.protocol_version.fill_string(reader, path)?,
                 "requestId" => {
                     if reader.peek() != Some(b'"') {
                         let found = reader.kind();
                         self.request_id_type = Some(Violation::new(path, format!("expected a string, found {found}")));
                     }
-                    self.request_id.fill(reader, path, slot::string)?;
+                    self.request_id.fill_string(reader, path)?;
                 }
-                "idempotencyKey" => self.idempotency_key.fill(reader, path, slot::string)?,
-                "operation" => self.operation.fill(reader, path, slot::string)?,
+                "idempotencyKey" => self.idempotency_key.fill_string(reader, path)?,
+                "operation" => self.operation.fill_string(reader, path)?,
                 "metadata" => self.metadata.fill(reader, path, slot::metadata)?,
                 "body" => self.body_found.fill(reader, path, |reader, path| self.body.read(reader, path))?,
                 _ => reader.skip_member(path)?,

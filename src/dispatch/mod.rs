@@ -4,19 +4,18 @@
 //! not known here.
 
 mod decode;
+mod expected;
 mod page;
 mod response;
 #[cfg(feature = "schema")]
 pub(crate) mod schema;
 
 pub use decode::{Decoded, DecodedCall};
+pub use expected::Expected;
 pub use page::PageBuilder;
 pub use response::{Completed, Unanswered};
 
-use std::borrow::Cow;
-
 use crate::protocol::{Operation, SensitiveNames};
-use crate::service::About;
 
 /// The default of [`Dispatcher::max_message_bytes`]: 16 MiB.
 pub const DEFAULT_MAX_MESSAGE_BYTES: usize = 16 << 20;
@@ -40,38 +39,6 @@ impl Default for Dispatcher {
             sensitive_names: SensitiveNames::built_in(),
             require_principal: false,
         }
-    }
-}
-
-/// What the answer to a decoded call has to fit. It can be completed once: the methods that answer consume it.
-#[derive(Clone, Debug)]
-pub struct Expected<'a> {
-    operation: Operation,
-    request_id: Cow<'a, str>,
-    run_id: Cow<'a, str>,
-    after_sequence: u64,
-    limit: u64,
-}
-
-impl<'a> Expected<'a> {
-    /// The operation that is to be answered.
-    pub fn operation(&self) -> Operation {
-        self.operation
-    }
-
-    /// The same, without a borrow of the message: for a call that is answered later.
-    pub fn into_owned(self) -> Expected<'static> {
-        Expected {
-            operation: self.operation,
-            request_id: Cow::Owned(self.request_id.into_owned()),
-            run_id: Cow::Owned(self.run_id.into_owned()),
-            after_sequence: self.after_sequence,
-            limit: self.limit,
-        }
-    }
-
-    fn about(&self) -> About<'_> {
-        About { run_id: Some(&self.run_id), after_sequence: Some(self.after_sequence), limit: Some(self.limit) }
     }
 }
 

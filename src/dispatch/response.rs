@@ -86,12 +86,12 @@ impl Expected<'_> {
     /// The response of a fault: nothing of its cause is in it.
     pub(crate) fn internal(self, retryable: bool) -> Vec<u8> {
         let error = HostError::new(ErrorCode::Internal, INTERNAL_MESSAGE).with_retryable(retryable);
-        failure(&self.request_id, self.operation, &error, |_| true)
+        failure(self.request_id(), self.operation, &error, |_| true)
     }
 
     /// The response when the library answers itself.
     pub(crate) fn unanswered(self, why: Unanswered) -> Vec<u8> {
-        failure(&self.request_id, self.operation, &why.error(), |_| true)
+        failure(self.request_id(), self.operation, &why.error(), |_| true)
     }
 
     pub(crate) fn complete_answer(self, dispatcher: &Dispatcher, answer: &Answer<'_>) -> Completed {
@@ -127,8 +127,8 @@ impl Expected<'_> {
 
     /// A success up to its body, with room for a body of about `hint` bytes.
     pub(super) fn begin(&self, hint: usize) -> Writer {
-        let mut out = Writer::with_capacity(hint + self.request_id.len() + 140);
-        open(&mut out, &self.request_id, self.operation, true);
+        let mut out = Writer::with_capacity(hint + self.request_id().len() + 140);
+        open(&mut out, self.request_id(), self.operation, true);
         out
     }
 
@@ -148,7 +148,7 @@ impl Expected<'_> {
             return Completed { response: self.internal(error.retryable), broken: None };
         }
         let keep = |name: &str| !dispatcher.sensitive_names.contains(name);
-        let response = failure(&self.request_id, self.operation, error, keep);
+        let response = failure(self.request_id(), self.operation, error, keep);
         match check_size(dispatcher, response.len()) {
             Ok(()) => Completed { response, broken: None },
             Err(violation) => self.broken(violation),

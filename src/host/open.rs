@@ -48,11 +48,10 @@ impl Host {
     pub fn open<'m>(&self, message: &'m [u8], principal: Option<Cow<'m, str>>) -> Result<Opened<'m>, HostMisuse> {
         self.refuse_misuse(principal.as_deref())?;
         let core = &self.handle.core;
-        let decoded = match core.dispatcher.decode(message, principal) {
+        let (about, request, expected) = match core.dispatcher.decode(message, principal) {
             Decoded::Refused(response) => return Ok(Opened::Answered(response)),
-            Decoded::Call(decoded) => decoded,
+            Decoded::Call(DecodedCall { call, request, expected }) => (call, request, expected),
         };
-        let DecodedCall { call: about, request, expected } = decoded;
         let Some(key) = core.open_calls.open(|| core.activity.is_closing()) else {
             return Ok(Opened::Answered(expected.unanswered(Unanswered::Closed)));
         };

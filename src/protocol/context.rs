@@ -75,7 +75,7 @@ impl<'a> ExecutionContext<'a> {
         let mut first = true;
         while let Some(name) = reader.next_member(&mut first)? {
             if let Some(index) = STRINGS.iter().position(|known| *known == name) {
-                strings[index].fill(reader, path.member(STRINGS[index]), slot::string)?;
+                strings[index].fill_string(reader, path.member(STRINGS[index]))?;
             } else {
                 match &*name {
                     "deadlineUnixMs" => deadline.fill(reader, path.member("deadlineUnixMs"), slot::nullable_unix_ms)?,

@@ -2,6 +2,8 @@
 
 use serde_json::{Value, json};
 
+use std::borrow::Cow;
+
 use super::*;
 use crate::protocol::{MAX_UNIX_MS, MAX_UNSIGNED};
 use crate::service::Request;

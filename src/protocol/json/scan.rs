@@ -22,9 +22,9 @@ pub(super) fn plain_length(bytes: &[u8]) -> usize {
 #[inline(never)]
 fn long_plain_length(bytes: &[u8]) -> usize {
     for (index, block) in bytes.as_chunks().0.iter().enumerate().skip(1) {
-        let place = special_in_block(block);
-        if place < BLOCK {
-            return index * BLOCK + place;
+        let specials = specials(block);
+        if specials != 0 {
+            return index * BLOCK + specials.trailing_zeros() as usize;
         }
     }
     bytes.last_chunk().map_or(0, |block| bytes.len() - BLOCK + special_in_block(block))

@@ -82,6 +82,19 @@ impl<T> Slot<T> {
     }
 }
 
+impl<'a> Slot<Cow<'a, str>> {
+    /// Like [`Slot::fill`], for a string.
+    #[inline]
+    pub(crate) fn fill_string(&mut self, reader: &mut Reader<'a>, path: Path<'_>) -> Result<(), Malformed> {
+        match self {
+            // What most members are; a string nests nothing, so nothing has to be located.
+            Slot::Absent if reader.peek() == Some(b'"') => *self = Slot::Read(reader.string()?),
+            _ => self.fill(reader, path, string)?,
+        }
+        Ok(())
+    }
+}
+
 impl<T: Default> Slot<T> {
     /// The value, or its default when the member is absent.
     pub(crate) fn or_default(self) -> Result<T, Box<Violation>> {

@@ -56,11 +56,11 @@ impl<'a> ApprovalView<'a> {
         while let Some(name) = reader.next_member(&mut first)? {
             let place = path.member(&name);
             match &*name {
-                "approvalId" => id.fill(reader, place, slot::string)?,
-                "toolCallId" => call.fill(reader, place, slot::string)?,
-                "toolName" => tool.fill(reader, place, slot::string)?,
+                "approvalId" => id.fill_string(reader, place)?,
+                "toolCallId" => call.fill_string(reader, place)?,
+                "toolName" => tool.fill_string(reader, place)?,
                 "resolution" => resolution.fill(reader, place, approval_resolution)?,
-                "reason" => reason.fill(reader, place, slot::string)?,
+                "reason" => reason.fill_string(reader, place)?,
                 "createdAtUnixMs" => created.fill(reader, place, slot::unix_ms)?,
                 "resolvedAtUnixMs" => resolved.fill(reader, place, slot::nullable_unix_ms)?,
                 "metadata" => metadata.fill(reader, place, slot::metadata)?,

@@ -53,12 +53,12 @@ impl<'a> Event<'a> {
         while let Some(name) = reader.next_member(&mut first)? {
             let place = path.member(&name);
             match &*name {
-                "runId" => run_id.fill(reader, place, slot::string)?,
+                "runId" => run_id.fill_string(reader, place)?,
                 "sequence" => sequence.fill(reader, place, slot::unsigned)?,
-                "type" => event_type.fill(reader, place, slot::string)?,
+                "type" => event_type.fill_string(reader, place)?,
                 "status" => status.fill(reader, place, run_status)?,
-                "stepId" => step.fill(reader, place, slot::string)?,
-                "toolCallId" => call.fill(reader, place, slot::string)?,
+                "stepId" => step.fill_string(reader, place)?,
+                "toolCallId" => call.fill_string(reader, place)?,
                 "timestampUnixMs" => timestamp.fill(reader, place, slot::unix_ms)?,
                 "data" => data.fill(reader, place, slot::free_json)?,
                 "metadata" => metadata.fill(reader, place, slot::metadata)?,

@@ -58,7 +58,7 @@ impl<'a> RunView<'a> {
         while let Some(name) = reader.next_member(&mut first)? {
             let place = path.member(&name);
             match &*name {
-                "runId" => run_id.fill(reader, place, slot::string)?,
+                "runId" => run_id.fill_string(reader, place)?,
                 "revision" => revision.fill(reader, place, slot::unsigned)?,
                 "status" => status.fill(reader, place, run_status)?,
                 "context" => context.fill(reader, place, ExecutionContext::read)?,
@@ -67,7 +67,7 @@ impl<'a> RunView<'a> {
                 "completedAtUnixMs" => completed.fill(reader, place, slot::nullable_unix_ms)?,
                 "approval" => approval.fill(reader, place, ApprovalView::read_nullable)?,
                 "result" => result.fill(reader, place, slot::free_json)?,
-                "error" => error.fill(reader, place, slot::string)?,
+                "error" => error.fill_string(reader, place)?,
                 "metadata" => metadata.fill(reader, place, slot::metadata)?,
                 _ => reader.skip_member(place)?,
             }

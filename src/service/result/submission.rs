@@ -33,7 +33,7 @@ impl<'a> RunSubmission<'a> {
         while let Some(name) = reader.next_member(&mut first)? {
             let place = path.member(&name);
             match &*name {
-                "runId" => run_id.fill(reader, place, slot::string)?,
+                "runId" => run_id.fill_string(reader, place)?,
                 "revision" => revision.fill(reader, place, slot::unsigned)?,
                 "status" => status.fill(reader, place, run_status)?,
                 _ => reader.skip_member(place)?,
