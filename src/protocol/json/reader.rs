@@ -105,7 +105,7 @@ impl<'a> Reader<'a> {
     }
 
     /// The name of the object's next member, its value being next; `None` leaves the object. `first` starts as true.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn next_member(&mut self, first: &mut bool) -> Parsed<Option<Cow<'a, str>>> {
         if !self.another(b'}', first)? {
             return Ok(None);
