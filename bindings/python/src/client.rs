@@ -9,7 +9,7 @@ use pyo3::sync::PyOnceLock;
 use pyo3::types::PyBytes;
 
 use crate::gil::{self, LARGE};
-use crate::json::loads;
+use crate::loads::loads;
 use crate::message::Message;
 use crate::page::EventPage;
 use crate::request::core_request;

@@ -7,7 +7,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
-use crate::json::loads;
+use crate::loads::loads;
 
 /// Free JSON that a request carries.
 pub(crate) enum Input {

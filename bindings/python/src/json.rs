@@ -1,12 +1,9 @@
-//! Free JSON between Python objects and the core's text. Which JSON the contract allows, the core judges; here it is only
-//! written and read.
+//! Free JSON of Python objects. Which JSON the contract allows, the core judges; here it is only written.
 
 use agenthost::protocol::{FreeJson, MAX_FREE_JSON_DEPTH};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBool, PyByteArray, PyBytes, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple};
-use serde::de::{DeserializeSeed, MapAccess, SeqAccess, Visitor};
 
 use crate::values::{str_of, type_name, wrong_type};
 
@@ -164,98 +161,4 @@ fn write_integer(out: &mut Vec<u8>, name: &str, integer: &Bound<'_, PyInt>) -> P
 
 fn written(result: serde_json::Result<()>) -> PyResult<()> {
     result.map_err(|error| PyValueError::new_err(error.to_string()))
-}
-
-/// The Python objects of free JSON: what `json.loads` makes of it.
-pub(crate) fn loads<'py>(py: Python<'py>, text: &str) -> PyResult<Bound<'py, PyAny>> {
-    if is_for_python(text) {
-        static LOADS: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
-        return LOADS.import(py, "json", "loads")?.call1((text,));
-    }
-    let mut reader = serde_json::Deserializer::from_str(text);
-    Object(py).deserialize(&mut reader).map_err(|error| PyValueError::new_err(error.to_string()))
-}
-
-/// Whether there may be a number that serde reads as a float where Python keeps an exact integer: one with more digits than 64
-/// bits hold, or `-0`.
-fn is_for_python(text: &str) -> bool {
-    const SAFE_DIGITS: usize = 18;
-    let bytes = text.as_bytes();
-    let mut run = 0;
-    for (index, byte) in bytes.iter().enumerate() {
-        if !byte.is_ascii_digit() {
-            run = 0;
-            continue;
-        }
-        run += 1;
-        let negative_zero = run == 1
-            && *byte == b'0'
-            && index > 0
-            && bytes[index - 1] == b'-'
-            && bytes.get(index + 1).is_none_or(|next| !matches!(next, b'.' | b'e' | b'E' | b'0'..=b'9'));
-        if run > SAFE_DIGITS || negative_zero {
-            return true;
-        }
-    }
-    false
-}
-
-/// Builds a Python object of the value that comes next.
-#[derive(Clone, Copy)]
-struct Object<'py>(Python<'py>);
-
-impl<'py, 'de> DeserializeSeed<'de> for Object<'py> {
-    type Value = Bound<'py, PyAny>;
-
-    fn deserialize<D: serde::Deserializer<'de>>(self, reader: D) -> Result<Self::Value, D::Error> {
-        reader.deserialize_any(self)
-    }
-}
-
-impl<'py, 'de> Visitor<'de> for Object<'py> {
-    type Value = Bound<'py, PyAny>;
-
-    fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("JSON")
-    }
-
-    fn visit_unit<E: serde::de::Error>(self) -> Result<Self::Value, E> {
-        Ok(self.0.None().into_bound(self.0))
-    }
-
-    fn visit_bool<E: serde::de::Error>(self, value: bool) -> Result<Self::Value, E> {
-        Ok(PyBool::new(self.0, value).to_owned().into_any())
-    }
-
-    fn visit_i64<E: serde::de::Error>(self, value: i64) -> Result<Self::Value, E> {
-        Ok(PyInt::new(self.0, value).into_any())
-    }
-
-    fn visit_u64<E: serde::de::Error>(self, value: u64) -> Result<Self::Value, E> {
-        Ok(PyInt::new(self.0, value).into_any())
-    }
-
-    fn visit_f64<E: serde::de::Error>(self, value: f64) -> Result<Self::Value, E> {
-        Ok(PyFloat::new(self.0, value).into_any())
-    }
-
-    fn visit_str<E: serde::de::Error>(self, value: &str) -> Result<Self::Value, E> {
-        Ok(PyString::new(self.0, value).into_any())
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut values: A) -> Result<Self::Value, A::Error> {
-        let list = PyList::empty(self.0);
-        while let Some(value) = values.next_element_seed(self)? {
-            list.append(value).map_err(serde::de::Error::custom)?;
-        }
-        Ok(list.into_any())
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Self::Value, A::Error> {
-        let dict = PyDict::new(self.0);
-        while let Some(name) = members.next_key_seed(self)? {
-            dict.set_item(name, members.next_value_seed(self)?).map_err(serde::de::Error::custom)?;
-        }
-        Ok(dict.into_any())
-    }
 }

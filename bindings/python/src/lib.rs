@@ -1,7 +1,7 @@
 //! The native half of the Python package `agenthost`: carries values between Python and the core. It knows no rule of the
 //! protocol and no event loop, and runs no service: see `host` for why.
 //!
-//! 1. `values`, `words`, `json`, `message`, `texts` - from Python values to the core's and back.
+//! 1. `values`, `words`, `json`, `loads`, `message`, `texts` - from Python values to the core's and back.
 //! 2. `context`, `request`, `input`, `result`, `page` - the frozen objects of the contract.
 //! 3. `host` - the two halves of a dispatch. `gil` - when it is given up. `log` - what the core has to say meanwhile.
 //! 4. `durable` - a host of durable runs. `later` - waiting for it. `bell` - how an event loop hears of it.
@@ -19,6 +19,7 @@ mod interpreter;
 mod json;
 mod later;
 mod live;
+mod loads;
 mod log;
 mod message;
 mod page;

@@ -6,7 +6,8 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyTuple};
 
 use crate::context::NewArguments;
-use crate::json::{Argument, free_json, loads};
+use crate::json::{Argument, free_json};
+use crate::loads::loads;
 use crate::values::{dict, metadata, run_status, text, text_or_empty, unix_ms, unsigned, wrong_type};
 use crate::words;
 

@@ -7,7 +7,8 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyTuple};
 
 use crate::context::{ExecutionContext, NewArguments};
-use crate::json::{Argument, free_json, loads};
+use crate::json::{Argument, free_json};
+use crate::loads::loads;
 use crate::values::{dict, metadata, optional_unix_ms, resolution, run_status, text, text_or_empty, unix_ms, unsigned};
 use crate::words;
 
