@@ -5,6 +5,7 @@ use agenthost::service::Call as CoreCall;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple, PyType};
 
+use crate::message::Source;
 use crate::texts::Texts;
 use crate::values::{dict, metadata, optional_unix_ms, text_or_empty};
 use crate::words;
@@ -147,24 +148,25 @@ impl ExecutionContext {
 ///
 /// `request_id` names the request, `idempotency_key` the mutation (a retry carries the same one; empty for reads without one), `metadata`
 /// is the envelope's, and `principal` is whom the transport authenticated, or None: it never comes from the message.
-#[pyclass(frozen, eq, subclass, module = "agenthost")]
-#[derive(PartialEq)]
+#[pyclass(frozen, subclass, module = "agenthost")]
 pub(crate) struct Call {
-    pub(crate) operation: Operation,
-    /// The request id, the idempotency key, and then name and value of the metadata by turns.
-    texts: Texts,
-    principal: Option<String>,
+    operation: Operation,
+    /// The request id, the idempotency key, and then name and value of the metadata by turns; of four pairs at the most without
+    /// a copy.
+    texts: Texts<10>,
+    principal: Option<Box<str>>,
 }
 
 impl Call {
-    /// The core's call, copied.
-    pub(crate) fn of(call: &CoreCall<'_>) -> Call {
+    /// The core's call, which was read out of `source` when there is one.
+    #[inline]
+    pub(crate) fn of(call: &CoreCall<'_>, source: Option<Source<'_, '_>>) -> Call {
         let CoreCall { operation, request_id, idempotency_key, metadata, principal } = call;
         let texts = || {
             let pairs = metadata.iter().flat_map(|(name, value)| [name, value]);
             [&**request_id, &**idempotency_key].into_iter().chain(pairs)
         };
-        Call { operation: *operation, texts: Texts::of(texts), principal: principal.as_deref().map(str::to_owned) }
+        Call { operation: *operation, texts: Texts::of(source, texts), principal: principal.as_deref().map(Box::from) }
     }
 }
 
@@ -179,13 +181,14 @@ impl Call {
         metadata: Option<&Bound<'_, PyAny>>,
         principal: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Self> {
-        Ok(Call::of(&CoreCall {
+        let call = CoreCall {
             operation: words::read_operation(operation)?,
             request_id: text_or_empty("request_id", Some(request_id))?,
             idempotency_key: text_or_empty("idempotency_key", idempotency_key)?,
             metadata: self::metadata("metadata", metadata)?,
             principal: principal.map(|principal| text_or_empty("principal", Some(principal))).transpose()?,
-        }))
+        };
+        Ok(Call::of(&call, None))
     }
 
     #[getter]
@@ -194,20 +197,20 @@ impl Call {
     }
 
     #[getter]
-    fn request_id(&self) -> &str {
-        self.texts.get(0)
+    fn request_id<'a>(&'a self, py: Python<'a>) -> PyResult<&'a str> {
+        self.texts.get(py, 0)
     }
 
     #[getter]
-    fn idempotency_key(&self) -> &str {
-        self.texts.get(1)
+    fn idempotency_key<'a>(&'a self, py: Python<'a>) -> PyResult<&'a str> {
+        self.texts.get(py, 1)
     }
 
     #[getter]
     fn metadata<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let dict = PyDict::new(py);
         for name in (2..self.texts.len()).step_by(2) {
-            dict.set_item(self.texts.get(name), self.texts.get(name + 1))?;
+            dict.set_item(self.texts.get(py, name)?, self.texts.get(py, name + 1)?)?;
         }
         Ok(dict)
     }
@@ -217,11 +220,16 @@ impl Call {
         self.principal.as_deref()
     }
 
+    fn __eq__(&self, other: &Bound<'_, Call>) -> PyResult<bool> {
+        let (py, other) = (other.py(), other.get());
+        Ok(self.operation == other.operation && self.principal == other.principal && self.texts.equal(&other.texts, py)?)
+    }
+
     fn __getnewargs_ex__<'py>(&self, py: Python<'py>) -> PyResult<NewArguments<'py>> {
         let named = PyDict::new(py);
         named.set_item("operation", self.operation.name())?;
-        named.set_item("request_id", self.request_id())?;
-        named.set_item("idempotency_key", self.idempotency_key())?;
+        named.set_item("request_id", self.request_id(py)?)?;
+        named.set_item("idempotency_key", self.idempotency_key(py)?)?;
         named.set_item("metadata", self.metadata(py)?)?;
         named.set_item("principal", self.principal())?;
         Ok((PyTuple::empty(py), named))
@@ -233,8 +241,8 @@ impl Call {
         Ok((py.import("copyreg")?.getattr("__newobj_ex__")?, (py.get_type::<Call>(), positional, named)))
     }
 
-    fn __repr__(&self) -> String {
-        format!("Call(operation='{}', request_id={:?}, …)", self.operation.name(), self.request_id())
+    fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
+        Ok(format!("Call(operation='{}', request_id={:?}, …)", self.operation.name(), self.request_id(py)?))
     }
 }
 

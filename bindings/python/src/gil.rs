@@ -15,9 +15,16 @@ static WITHOUT_GIL: AtomicUsize = AtomicUsize::new(0);
 
 /// Runs `work` on about `size` bytes, without the GIL when they are `large` or more.
 pub(crate) fn working<T: Ungil>(py: Python<'_>, size: usize, large: usize, work: impl FnOnce() -> T + Ungil) -> T {
-    if size < large || EXITING.load(Ordering::Relaxed) {
-        return work();
-    }
+    if is_given_up(size, large) { without(py, work) } else { work() }
+}
+
+/// Whether the GIL is given up around work on about `size` bytes.
+pub(crate) fn is_given_up(size: usize, large: usize) -> bool {
+    size >= large && !EXITING.load(Ordering::Relaxed)
+}
+
+/// Runs `work` without the GIL.
+pub(crate) fn without<T: Ungil>(py: Python<'_>, work: impl FnOnce() -> T + Ungil) -> T {
     WITHOUT_GIL.fetch_add(1, Ordering::Relaxed);
     let result = py.detach(work);
     WITHOUT_GIL.fetch_sub(1, Ordering::Relaxed);

@@ -10,7 +10,7 @@ use agenthost::host::{CloseError, Host, HostMisuse, HostOptions, OpenCall as Cor
 use agenthost::protocol::{ErrorCode, HostError, Operation, SensitiveNames};
 use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict, PyString};
+use pyo3::types::{PyBytes, PyDict, PyString, PyTuple};
 
 use crate::context::Call;
 use crate::gil::{self, LARGE};
@@ -43,29 +43,31 @@ impl NativeHost {
         Ok(NativeHost::of(Host::without_service(options), log, large))
     }
 
-    /// The response as `bytes` when the message needs no service, else `(call, operation, request)`, the operation as its place
-    /// in the contract's order.
+    /// `(call, operation, request)`, the operation as its place in the contract's order; `(None, 0, response)` when the message
+    /// needs no service.
     #[pyo3(signature = (data, principal=None, /))]
     fn open<'py>(
         this: &Bound<'py, Self>,
         py: Python<'py>,
         data: &Bound<'py, PyAny>,
         principal: Option<&Bound<'py, PyAny>>,
-    ) -> PyResult<Bound<'py, PyAny>> {
+    ) -> PyResult<Bound<'py, PyTuple>> {
         let principal = self::principal(principal)?;
         let message = Message::of(data)?;
         let bytes = message.bytes();
         let host = this.get();
-        let opened = gil::working(py, bytes.len(), host.large, || host.host.open(bytes, principal.map(Cow::Borrowed)));
-        match opened.map_err(misuse)? {
-            Opened::Answered(response) => Ok(PyBytes::new(py, &response).into_any()),
-            Opened::Call(call, request, open) => {
-                let operation = call.operation;
+        let open = || host.host.open(bytes, principal.map(Cow::Borrowed));
+        let opened = if gil::is_given_up(bytes.len(), host.large) { gil::without(py, open) } else { open() };
+        // Taken apart where it is: it is large, and each step in between would move it.
+        match opened {
+            Ok(Opened::Answered(response)) => (py.None(), 0, PyBytes::new(py, &response)).into_pyobject(py),
+            Ok(Opened::Call(ref call, request, open)) => {
+                let (operation, source) = (call.operation, message.source());
                 let open = OpenCall::new(open, operation, this.clone().unbind());
-                let open = Bound::new(py, PyClassInitializer::from(Call::of(&call)).add_subclass(open))?;
-                let request = request::object(py, request, data.cast().ok())?;
-                Ok((open, operation as usize, request).into_pyobject(py)?.into_any())
+                let open = Bound::new(py, PyClassInitializer::from(Call::of(call, source)).add_subclass(open))?;
+                (open, operation as usize, request::object(py, request, source)?).into_pyobject(py)
             }
+            Err(misuse) => Err(self::misuse(misuse)),
         }
     }
 
@@ -160,12 +162,6 @@ enum State {
     Answered(Py<PyBytes>),
 }
 
-/// What there is to do for somebody who wants to answer.
-enum Turn {
-    Mine(Core),
-    Late(Option<Py<PyBytes>>),
-}
-
 #[pymethods]
 impl OpenCall {
     /// The response to a result, or `None` when it is something to await.
@@ -233,31 +229,30 @@ impl OpenCall {
 
     /// Answers with what `write` writes, about `size` bytes; or says what was answered before.
     fn answer(&self, py: Python<'_>, size: usize, write: impl FnOnce(Core) -> Vec<u8> + Send) -> PyResult<Option<Py<PyBytes>>> {
-        let open = match self.turn(py) {
-            Turn::Mine(open) => open,
-            Turn::Late(response) => return Ok(response),
-        };
+        let mut state = self.state();
+        match &*state {
+            State::Open { .. } => {}
+            State::Writing => return Ok(None),
+            State::Answered(response) => return Ok(Some(response.clone_ref(py))),
+        }
+        let State::Open { open, .. } = std::mem::replace(&mut *state, State::Writing) else { return Ok(None) };
         let host = self.host.get();
-        let response = gil::working(py, size, host.large, || write(open));
+        let response = if gil::is_given_up(size, host.large) {
+            drop(state);
+            let response = gil::without(py, || write(open));
+            state = self.state();
+            response
+        } else {
+            write(open)
+        };
         let response = PyBytes::new(py, &response).unbind();
-        *self.state() = State::Answered(response.clone_ref(py));
+        *state = State::Answered(response.clone_ref(py));
+        drop(state);
         host.log.flush(py);
         Ok(Some(response))
     }
 
-    fn turn(&self, py: Python<'_>) -> Turn {
-        let mut state = self.state();
-        match std::mem::replace(&mut *state, State::Writing) {
-            State::Open { open, .. } => Turn::Mine(open),
-            State::Writing => Turn::Late(None),
-            State::Answered(response) => {
-                *state = State::Answered(response.clone_ref(py));
-                Turn::Late(Some(response))
-            }
-        }
-    }
-
-    /// Never held while Python code runs or the GIL is waited for.
+    /// Held by who holds the GIL, and never while Python code runs: so nobody waits for it.
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -8,6 +8,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
 use crate::loads::loads;
+use crate::message::{Source, utf8};
 
 /// Free JSON that a request carries.
 pub(crate) enum Input {
@@ -17,14 +18,11 @@ pub(crate) enum Input {
 }
 
 impl Input {
-    /// The input of a request that was read out of `message`.
-    pub(crate) fn of(input: FreeJson<'_>, message: Option<&Bound<'_, PyBytes>>) -> Input {
-        let place = message.and_then(|message| Some((message, place(input.as_str(), message.as_bytes())?)));
-        match place {
+    /// The input of a request, which was read out of `source` when there is one.
+    pub(crate) fn of(input: FreeJson<'_>, source: Option<Source<'_, '_>>) -> Input {
+        match source.and_then(|source| Some((source, source.place(input.as_str())?))) {
             // What is small would keep much that nobody wants.
-            Some((message, place)) if place.len() >= message.as_bytes().len() / 2 => {
-                Input::InMessage(message.clone().unbind(), place)
-            }
+            Some((source, place)) if place.len() >= source.bytes.len() / 2 => Input::InMessage(source.keep(), place),
             _ => Input::Own(input.into_owned()),
         }
     }
@@ -55,13 +53,6 @@ impl Input {
     }
 
     fn text<'a>(&'a self, py: Python<'a>) -> PyResult<&'a str> {
-        std::str::from_utf8(self.bytes(py)).map_err(|error| PyValueError::new_err(error.to_string()))
+        utf8(self.bytes(py))
     }
-}
-
-/// Where `part` is in `whole`, when it is a part of it.
-fn place(part: &str, whole: &[u8]) -> Option<Range<usize>> {
-    let start = (part.as_ptr() as usize).checked_sub(whole.as_ptr() as usize)?;
-    let end = start.checked_add(part.len())?;
-    (end <= whole.len()).then_some(start..end)
 }

@@ -1,26 +1,41 @@
 //! A message as Python hands it over. Bytes are borrowed, what can change meanwhile is copied.
 
-use pyo3::exceptions::PyTypeError;
+use std::ops::Range;
+
+use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyByteArray, PyBytes, PyMemoryView, PyString};
 
 use crate::values::type_name;
 
 /// The bytes of a message.
-pub(crate) enum Message<'a> {
-    Borrowed(&'a [u8]),
+pub(crate) enum Message<'a, 'py> {
+    Bytes(Source<'a, 'py>),
+    Text(&'a str),
     Copied(Vec<u8>),
 }
 
-impl<'a> Message<'a> {
+/// A message that can be kept, as it never changes.
+#[derive(Clone, Copy)]
+pub(crate) struct Source<'a, 'py> {
+    pub(crate) object: &'a Bound<'py, PyBytes>,
+    pub(crate) bytes: &'a [u8],
+}
+
+impl<'a, 'py> Message<'a, 'py> {
     /// The bytes of `data`. A string that UTF-8 cannot hold is handed on as bytes that are not UTF-8: the core refuses them.
-    pub(crate) fn of(data: &'a Bound<'_, PyAny>) -> PyResult<Message<'a>> {
-        if let Ok(bytes) = data.cast::<PyBytes>() {
-            return Ok(Message::Borrowed(bytes.as_bytes()));
+    #[inline]
+    pub(crate) fn of(data: &'a Bound<'py, PyAny>) -> PyResult<Self> {
+        if let Ok(object) = data.cast::<PyBytes>() {
+            return Ok(Message::Bytes(Source { object, bytes: object.as_bytes() }));
         }
+        Message::of_others(data)
+    }
+
+    fn of_others(data: &'a Bound<'py, PyAny>) -> PyResult<Self> {
         if let Ok(text) = data.cast::<PyString>() {
             if let Ok(text) = text.to_str() {
-                return Ok(Message::Borrowed(text.as_bytes()));
+                return Ok(Message::Text(text));
             }
             return copied(text.call_method1("encode", ("utf-8", "surrogatepass"))?);
         }
@@ -39,12 +54,44 @@ impl<'a> Message<'a> {
 
     pub(crate) fn bytes(&self) -> &[u8] {
         match self {
-            Message::Borrowed(bytes) => bytes,
+            Message::Bytes(source) => source.bytes,
+            Message::Text(text) => text.as_bytes(),
             Message::Copied(bytes) => bytes,
+        }
+    }
+
+    /// The message, when it can be kept.
+    pub(crate) fn source(&self) -> Option<Source<'a, 'py>> {
+        match self {
+            Message::Bytes(source) => Some(*source),
+            _ => None,
         }
     }
 }
 
-fn copied<'a>(bytes: Bound<'_, PyAny>) -> PyResult<Message<'a>> {
+impl Source<'_, '_> {
+    /// Where `part` is in the message, when it is a part of it.
+    #[inline]
+    pub(crate) fn place(&self, part: &str) -> Option<Range<usize>> {
+        if part.is_empty() {
+            return Some(0..0);
+        }
+        let start = (part.as_ptr() as usize).checked_sub(self.bytes.as_ptr() as usize)?;
+        let end = start.checked_add(part.len())?;
+        (end <= self.bytes.len()).then_some(start..end)
+    }
+
+    /// The message, kept.
+    pub(crate) fn keep(&self) -> Py<PyBytes> {
+        self.object.clone().unbind()
+    }
+}
+
+/// A part of a message, as the text that it is.
+pub(crate) fn utf8(part: &[u8]) -> PyResult<&str> {
+    std::str::from_utf8(part).map_err(|error| PyValueError::new_err(error.to_string()))
+}
+
+fn copied<'a, 'py>(bytes: Bound<'py, PyAny>) -> PyResult<Message<'a, 'py>> {
     Ok(Message::Copied(bytes.cast_into::<PyBytes>()?.as_bytes().to_vec()))
 }

@@ -10,49 +10,29 @@ use pyo3::types::{PyBytes, PyDict, PyTuple};
 use crate::context::{ExecutionContext, NewArguments};
 use crate::input::Input;
 use crate::json::{Argument, free_json};
+use crate::message::Source;
+use crate::texts::Texts;
 use crate::values::{dict, metadata, resolution, text, text_or_empty, unsigned, wrong_type};
 use crate::words;
 
-/// The Python object of a request, which was read out of `message` when there is one.
-pub(crate) fn object<'py>(
-    py: Python<'py>,
-    request: Request<'_>,
-    message: Option<&Bound<'py, PyBytes>>,
-) -> PyResult<Bound<'py, PyAny>> {
+/// The Python object of a request, which was read out of `source` when there is one. What only reads is made of references: it
+/// is asked for most, and a request is large.
+#[inline]
+pub(crate) fn object<'py>(py: Python<'py>, request: Request<'_>, source: Option<Source<'_, '_>>) -> PyResult<Bound<'py, PyAny>> {
     Ok(match request {
-        Request::CreateRun(core::CreateRun { context, input, metadata }) => {
-            let context = Py::new(py, ExecutionContext { inner: context.into_owned() })?;
-            let (input, metadata) = (Input::of(input, message), metadata.into_owned());
-            Bound::new(py, CreateRun { context, input, metadata })?.into_any()
+        Request::GetRun(core::GetRun { ref run_id }) => Bound::new(py, GetRun { run_id: run_id_of(run_id, source) })?.into_any(),
+        Request::ListEvents(core::ListEvents { ref run_id, after_sequence, limit }) => {
+            Bound::new(py, ListEvents { run_id: run_id_of(run_id, source), after_sequence, limit })?.into_any()
         }
-        Request::GetRun(core::GetRun { run_id }) => {
-            Bound::new(py, GetRun { inner: core::GetRun { run_id: own(run_id) } })?.into_any()
-        }
-        Request::CancelRun(core::CancelRun { run_id, expected_revision, reason }) => {
-            let inner = core::CancelRun { run_id: own(run_id), expected_revision, reason: own(reason) };
-            Bound::new(py, CancelRun { inner })?.into_any()
-        }
-        Request::ResolveApproval(core::ResolveApproval {
-            run_id,
-            expected_revision,
-            approval_id,
-            resolution,
-            reason,
-            metadata,
-        }) => {
-            let (run_id, approval_id, reason, metadata) = (own(run_id), own(approval_id), own(reason), metadata.into_owned());
-            let inner = core::ResolveApproval { run_id, expected_revision, approval_id, resolution, reason, metadata };
-            Bound::new(py, ResolveApproval { inner })?.into_any()
-        }
-        Request::ResumeRun(core::ResumeRun { run_id, expected_revision, approval_id, input }) => {
-            let (run_id, approval_id) = (run_id.into_owned(), approval_id.into_owned());
-            let input = Input::of(input, message);
-            Bound::new(py, ResumeRun { run_id, expected_revision, approval_id, input })?.into_any()
-        }
-        Request::ListEvents(core::ListEvents { run_id, after_sequence, limit }) => {
-            Bound::new(py, ListEvents { inner: core::ListEvents { run_id: own(run_id), after_sequence, limit } })?.into_any()
-        }
+        Request::CreateRun(request) => CreateRun::object(py, request, source)?.into_any(),
+        Request::CancelRun(request) => CancelRun::object(py, request)?.into_any(),
+        Request::ResolveApproval(request) => ResolveApproval::object(py, request)?.into_any(),
+        Request::ResumeRun(request) => ResumeRun::object(py, request, source)?.into_any(),
     })
+}
+
+fn run_id_of(run_id: &str, source: Option<Source<'_, '_>>) -> Texts<1> {
+    Texts::of(source, || std::iter::once(run_id))
 }
 
 fn own(text: Cow<'_, str>) -> Cow<'static, str> {
@@ -67,7 +47,7 @@ pub(crate) fn core_request(object: &Bound<'_, PyAny>) -> PyResult<Request<'stati
         return Ok(Request::CreateRun(core::CreateRun { context, input, metadata: metadata.clone() }));
     }
     if let Ok(request) = object.cast::<GetRun>() {
-        return Ok(Request::GetRun(request.get().inner.clone()));
+        return Ok(Request::GetRun(core::GetRun { run_id: request.get().run_id(object.py())?.to_owned().into() }));
     }
     if let Ok(request) = object.cast::<CancelRun>() {
         return Ok(Request::CancelRun(request.get().inner.clone()));
@@ -85,7 +65,9 @@ pub(crate) fn core_request(object: &Bound<'_, PyAny>) -> PyResult<Request<'stati
         }));
     }
     if let Ok(request) = object.cast::<ListEvents>() {
-        return Ok(Request::ListEvents(request.get().inner.clone()));
+        let request = request.get();
+        let (run_id, after_sequence, limit) = (request.run_id(object.py())?, request.after_sequence, request.limit);
+        return Ok(Request::ListEvents(core::ListEvents { run_id: run_id.to_owned().into(), after_sequence, limit }));
     }
     Err(wrong_type("request", "one of the six requests", object))
 }
@@ -99,6 +81,15 @@ pub(crate) struct CreateRun {
     context: Py<ExecutionContext>,
     input: Input,
     metadata: agenthost::protocol::Metadata<'static>,
+}
+
+impl CreateRun {
+    #[inline(never)]
+    fn object<'py>(py: Python<'py>, request: core::CreateRun<'_>, source: Option<Source<'_, '_>>) -> PyResult<Bound<'py, Self>> {
+        let core::CreateRun { context, input, metadata } = request;
+        let context = Py::new(py, ExecutionContext { inner: context.into_owned() })?;
+        Bound::new(py, CreateRun { context, input: Input::of(input, source), metadata: metadata.into_owned() })
+    }
 }
 
 #[pymethods]
@@ -160,32 +151,36 @@ impl CreateRun {
 }
 
 /// Reads a run (protocol, "Request").
-#[pyclass(frozen, eq, module = "agenthost")]
-#[derive(PartialEq)]
+#[pyclass(frozen, module = "agenthost")]
 pub(crate) struct GetRun {
-    inner: core::GetRun<'static>,
+    run_id: Texts<1>,
 }
 
 #[pymethods]
 impl GetRun {
     #[new]
     fn new(run_id: &Bound<'_, PyAny>) -> PyResult<Self> {
-        Ok(GetRun { inner: core::GetRun { run_id: text("run_id", run_id)?.into() } })
+        let run_id = text("run_id", run_id)?;
+        Ok(GetRun { run_id: run_id_of(&run_id, None) })
     }
 
     #[getter]
-    fn run_id(&self) -> &str {
-        &self.inner.run_id
+    fn run_id<'a>(&'a self, py: Python<'a>) -> PyResult<&'a str> {
+        self.run_id.get(py, 0)
+    }
+
+    fn __eq__(&self, other: &Bound<'_, GetRun>) -> PyResult<bool> {
+        self.run_id.equal(&other.get().run_id, other.py())
     }
 
     fn __getnewargs_ex__<'py>(&self, py: Python<'py>) -> PyResult<NewArguments<'py>> {
         let named = PyDict::new(py);
-        named.set_item("run_id", self.run_id())?;
+        named.set_item("run_id", self.run_id(py)?)?;
         Ok((PyTuple::empty(py), named))
     }
 
-    fn __repr__(&self) -> String {
-        format!("GetRun(run_id={:?})", self.inner.run_id)
+    fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
+        Ok(format!("GetRun(run_id={:?})", self.run_id(py)?))
     }
 }
 
@@ -194,6 +189,14 @@ impl GetRun {
 #[derive(PartialEq)]
 pub(crate) struct CancelRun {
     inner: core::CancelRun<'static>,
+}
+
+impl CancelRun {
+    #[inline(never)]
+    fn object<'py>(py: Python<'py>, request: core::CancelRun<'_>) -> PyResult<Bound<'py, Self>> {
+        let core::CancelRun { run_id, expected_revision, reason } = request;
+        Bound::new(py, CancelRun { inner: core::CancelRun { run_id: own(run_id), expected_revision, reason: own(reason) } })
+    }
 }
 
 #[pymethods]
@@ -244,6 +247,16 @@ impl CancelRun {
 #[derive(PartialEq)]
 pub(crate) struct ResolveApproval {
     inner: core::ResolveApproval<'static>,
+}
+
+impl ResolveApproval {
+    #[inline(never)]
+    fn object<'py>(py: Python<'py>, request: core::ResolveApproval<'_>) -> PyResult<Bound<'py, Self>> {
+        let core::ResolveApproval { run_id, expected_revision, approval_id, resolution, reason, metadata } = request;
+        let (run_id, approval_id, reason, metadata) = (own(run_id), own(approval_id), own(reason), metadata.into_owned());
+        let inner = core::ResolveApproval { run_id, expected_revision, approval_id, resolution, reason, metadata };
+        Bound::new(py, ResolveApproval { inner })
+    }
 }
 
 #[pymethods]
@@ -332,6 +345,15 @@ pub(crate) struct ResumeRun {
     input: Input,
 }
 
+impl ResumeRun {
+    #[inline(never)]
+    fn object<'py>(py: Python<'py>, request: core::ResumeRun<'_>, source: Option<Source<'_, '_>>) -> PyResult<Bound<'py, Self>> {
+        let core::ResumeRun { run_id, expected_revision, approval_id, input } = request;
+        let (run_id, approval_id, input) = (run_id.into_owned(), approval_id.into_owned(), Input::of(input, source));
+        Bound::new(py, ResumeRun { run_id, expected_revision, approval_id, input })
+    }
+}
+
 #[pymethods]
 impl ResumeRun {
     #[new]
@@ -406,10 +428,11 @@ impl ResumeRun {
 /// Reads events after a cursor (protocol, "Request").
 ///
 /// Events with a sequence above `after_sequence` are asked for, 0 for all; at most `limit` of them, 1 to 1000, 256 when left out.
-#[pyclass(frozen, eq, module = "agenthost")]
-#[derive(PartialEq)]
+#[pyclass(frozen, module = "agenthost")]
 pub(crate) struct ListEvents {
-    inner: core::ListEvents<'static>,
+    run_id: Texts<1>,
+    after_sequence: u64,
+    limit: u64,
 }
 
 #[pymethods]
@@ -421,39 +444,45 @@ impl ListEvents {
         after_sequence: Option<&Bound<'_, PyAny>>,
         limit: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Self> {
-        let inner = core::ListEvents {
-            run_id: text("run_id", run_id)?.into(),
+        let run_id = text("run_id", run_id)?;
+        Ok(ListEvents {
+            run_id: run_id_of(&run_id, None),
             after_sequence: after_sequence.map_or(Ok(0), |value| unsigned("after_sequence", value))?,
             limit: limit.map_or(Ok(DEFAULT_PAGE_EVENTS), |value| unsigned("limit", value))?,
-        };
-        Ok(ListEvents { inner })
+        })
     }
 
     #[getter]
-    fn run_id(&self) -> &str {
-        &self.inner.run_id
+    fn run_id<'a>(&'a self, py: Python<'a>) -> PyResult<&'a str> {
+        self.run_id.get(py, 0)
     }
 
     #[getter]
     fn after_sequence(&self) -> u64 {
-        self.inner.after_sequence
+        self.after_sequence
     }
 
     #[getter]
     fn limit(&self) -> u64 {
-        self.inner.limit
+        self.limit
+    }
+
+    fn __eq__(&self, other: &Bound<'_, ListEvents>) -> PyResult<bool> {
+        let (py, other) = (other.py(), other.get());
+        let same = (self.after_sequence, self.limit) == (other.after_sequence, other.limit);
+        Ok(same && self.run_id.equal(&other.run_id, py)?)
     }
 
     fn __getnewargs_ex__<'py>(&self, py: Python<'py>) -> PyResult<NewArguments<'py>> {
         let named = PyDict::new(py);
-        named.set_item("run_id", self.run_id())?;
+        named.set_item("run_id", self.run_id(py)?)?;
         named.set_item("after_sequence", self.after_sequence())?;
         named.set_item("limit", self.limit())?;
         Ok((PyTuple::empty(py), named))
     }
 
-    fn __repr__(&self) -> String {
-        let core::ListEvents { run_id, after_sequence, limit } = &self.inner;
-        format!("ListEvents(run_id={run_id:?}, after_sequence={after_sequence}, limit={limit})")
+    fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
+        let (run_id, after_sequence, limit) = (self.run_id(py)?, self.after_sequence, self.limit);
+        Ok(format!("ListEvents(run_id={run_id:?}, after_sequence={after_sequence}, limit={limit})"))
     }
 }

@@ -5,6 +5,7 @@ from __future__ import annotations
 import array
 import json
 import pickle
+import sys
 import threading
 from typing import Any
 
@@ -203,6 +204,69 @@ def test_an_input_is_the_same_whether_it_stays_in_its_message_or_not(size: int, 
         assert f"input=<{len(text)} bytes>" in repr(request)
         sent = agenthost.encode_request(request, request_id="r", idempotency_key="k")
         assert sent.data == agenthost.encode_request(again, request_id="r", idempotency_key="k").data
+
+
+@pytest.mark.parametrize("size", [0, 1, 10_000])
+@pytest.mark.parametrize("pairs", [0, 4, 5, 40])
+@pytest.mark.parametrize("escaped", [False, True])
+@pytest.mark.parametrize("form", [bytes, bytearray, lambda message: message.decode()])
+def test_a_call_is_the_same_whether_its_texts_stay_in_their_message_or_not(
+    size: int, pairs: int, escaped: bool, form: Any
+) -> None:
+    metadata = {f"näme-{n}": f"välue {n}" for n in range(pairs)} | {"note": "ä" * size}
+    run_id, key = "rün", "kéy"
+    seen: list[Any] = []
+
+    class Keeping(Plain):
+        def get_run(self, call: agenthost.Call, request: agenthost.GetRun) -> Any:
+            seen.append((call, request))
+            return super().get_run(call, request)
+
+        def list_events(self, call: agenthost.Call, request: agenthost.ListEvents) -> Any:
+            seen.append((call, request))
+            return super().list_events(call, request)
+
+    host = Host(Keeping())
+    wanted = [
+        ("get_run", {"runId": run_id}, agenthost.GetRun(run_id)),
+        ("list_events", {"runId": run_id, "afterSequence": 4, "limit": 5}, agenthost.ListEvents(run_id, 4, 5)),
+    ]
+    for operation, body, _ in wanted:
+        message = json.loads(envelope(operation, body, idempotencyKey=key, metadata=metadata))
+        host.dispatch_json(form(json.dumps(message, ensure_ascii=escaped).encode()), principal="p")
+    for (operation, _, other), (call, request) in zip(wanted, seen, strict=True):
+        again = agenthost.Call(operation, call.request_id, idempotency_key=key, metadata=metadata, principal="p")
+        assert call == again == pickle.loads(pickle.dumps(call))
+        assert (call.operation, call.idempotency_key, call.metadata, call.principal) == (operation, key, metadata, "p")
+        assert repr(call) == repr(again)
+        assert list(call.metadata) == list(metadata)
+        less = {name: value for name, value in metadata.items() if name != "note"}
+        for changed in ({"metadata": less}, {"metadata": metadata | {"note": "x"}}, {"idempotency_key": ""}, {"principal": None}):
+            same: dict[str, Any] = {"idempotency_key": key, "metadata": metadata, "principal": "p"}
+            assert call != agenthost.Call(operation, call.request_id, **same | changed)
+        assert request == other == pickle.loads(pickle.dumps(request))
+        assert request.run_id == run_id
+        assert repr(request) == repr(other)
+        assert request != object()
+        assert request != type(request)("run")
+        sent = agenthost.encode_request(request, request_id="r")
+        assert sent.data == agenthost.encode_request(other, request_id="r").data
+
+
+@pytest.mark.parametrize("size", [100, 10_000])
+def test_a_call_keeps_no_large_message(size: int) -> None:
+    seen: list[Any] = []
+
+    def get(call: agenthost.Call, request: agenthost.GetRun) -> Any:
+        seen.extend([call, request])
+        return Plain().get_run(call, request)
+
+    message = get_run(metadata={"note": "x" * size})
+    before = sys.getrefcount(message)
+    Host(serving(get)).dispatch_json(message)
+    assert sys.getrefcount(message) - before == (2 if size == 100 else 0)
+    del seen[:]
+    assert sys.getrefcount(message) == before
 
 
 def test_a_host_adds_sensitive_names_and_removes_none() -> None:

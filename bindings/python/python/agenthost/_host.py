@@ -173,10 +173,11 @@ class Host:
         """
         if timeout is not None:
             check_timeout(timeout)
-        opened = self._open(data, principal)
-        if not isinstance(opened, tuple):
-            return opened
-        call, operation, request = opened
+        opening = self._open
+        call, operation, request = opening(data, principal)
+        if call is None:
+            answer: bytes = request
+            return answer
         try:
             result = self._methods[operation](call, request)
             response = _complete(call, result)
@@ -196,10 +197,11 @@ class Host:
         """
         if timeout is not None:
             check_timeout(timeout)
-        opened = self._open(data, principal)
-        if not isinstance(opened, tuple):
-            return opened
-        call, operation, request = opened
+        opening = self._open
+        call, operation, request = opening(data, principal)
+        if call is None:
+            answer: bytes = request
+            return answer
         try:
             result = self._methods[operation](call, request)
             response = _complete(call, result)
