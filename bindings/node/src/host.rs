@@ -15,7 +15,7 @@ use napi_derive::napi;
 use slab::Slab;
 
 use crate::ending::{self, Ended};
-use crate::packed;
+use crate::packed::{self, Bytes, Header, Texts};
 use crate::raw::{self, Arguments, Function, Returned};
 use crate::registry::Registry;
 
@@ -103,56 +103,79 @@ pub(crate) fn release_host(number: u32) {
     drop(HOSTS.with(|hosts| hosts.remove(number)));
 }
 
-/// Gives JavaScript the two functions that every call takes.
+/// Gives JavaScript the functions that every call takes.
 #[napi(module_exports)]
 pub(crate) fn export(mut exports: Object<'_>) -> Result<()> {
     raw::export::<Open>(&mut exports)?;
+    raw::export::<OpenText>(&mut exports)?;
     raw::export::<CompletePacked>(&mut exports)
 }
 
-/// `open(host, message, principal)`, the first half of a dispatch; the principal may be left out. A string that begins with `{` is
-/// the response. Any other is a call: see [`packed::call`]; where the request has an input, it is the first of two strings, and the
-/// input the second. Null: the message is no `Uint8Array` that this thread alone can write to.
+/// `open(host, message, numbers, principal)`, the first half of a dispatch; the principal may be left out. A string that begins with
+/// `{` is the response. Any other is a call as [`packed::call`] tells it, whose header is put into `numbers`; where the request has an
+/// input, it is the first of two strings, and the input the second. Null: the message is no `Uint8Array` that this thread alone can
+/// write to.
 struct Open;
 
 impl Function for Open {
     const NAME: &'static str = "open";
 
     fn call(given: &mut Arguments) -> Result<Returned> {
-        let host = host(given.number(0)?)?;
-        let principal = if given.count() > 2 { Some(given.text(2)?) } else { None };
+        let (host, principal) = (host(given.number(0)?)?, principal(given)?);
         let env = given.env();
         match given.bytes(1, |message| host.open(&env, message, principal))? {
-            Some(told) => given.give(told?),
+            Some(opened) => tell(given, opened?),
             None => given.give(Null),
         }
     }
 }
 
 /// Like `open`, with a message as a string.
-#[napi(catch_unwind)]
-pub(crate) fn open_text<'e>(env: &'e Env, number: u32, message: String, principal: Option<String>) -> Result<Told<'e>> {
-    host(number)?.open(env, message.as_bytes(), principal)
+struct OpenText;
+
+impl Function for OpenText {
+    const NAME: &'static str = "openText";
+
+    fn call(given: &mut Arguments) -> Result<Returned> {
+        let (host, principal) = (host(given.number(0)?)?, principal(given)?);
+        let env = given.env();
+        let opened = host.open(&env, given.text(1)?.as_bytes(), principal)?;
+        tell(given, opened)
+    }
 }
 
-/// `completePacked(host, call, packed, length, place, offset)`, the second half: the first `length` bytes of `packed` are the result
-/// as [`packed::answer`] reads it. Null: it cannot be read, the call waits for it as JSON. The response goes into `place` from
-/// `offset` on, and its length is returned; where it has no room there it is returned itself. With records, when the host has
-/// something to tell its log, it is returned like [`Settled`].
+fn principal(given: &Arguments) -> Result<Option<String>> {
+    if given.count() > 3 { given.text(3).map(Some) } else { Ok(None) }
+}
+
+fn tell(given: &mut Arguments, (told, header): (Told<'_>, Header)) -> Result<Returned> {
+    given.memory(2, |numbers| packed::put(header, numbers))?;
+    given.give(told)
+}
+
+/// `completePacked(numbers, texts, place)`, the second half: the result as [`packed::answer`] reads it. The header of the numbers is
+/// how many follow, the host, the call, and an offset. Null: the result cannot be read, the call waits for it as JSON. The response
+/// goes into `place` from the offset on, and its length is returned; where it has no room there it is returned itself. With records,
+/// when the host has something to tell its log, it is returned like [`Settled`].
 struct CompletePacked;
 
 impl Function for CompletePacked {
     const NAME: &'static str = "completePacked";
 
     fn call(given: &mut Arguments) -> Result<Returned> {
-        let (host, call) = (host(given.number(0)?)?, given.number(1)?);
-        let (length, offset) = (given.number(3)? as usize, given.number(5)? as usize);
-        let response = given.memory(2, |packed| host.complete_packed(call, packed.get(..length).unwrap_or_default()))??;
+        let texts = Texts::new(&given.utf16(1)?);
+        let (host, offset, response) = given.memory(0, |numbers| {
+            let ([count, number, call, offset], numbers) = packed::split(numbers).ok_or_else(|| invalid("there is no header"))?;
+            let host = host(number)?;
+            let numbers = numbers.get(..count as usize).unwrap_or_default();
+            let response = host.complete_packed(call, numbers, texts.as_ref())?;
+            Ok::<_, Error>((host, offset as usize, response))
+        })??;
         let Some(response) = response else { return given.give(Null) };
         if let Some(records) = host.take_records() {
             return given.give(vec![text(response), records]);
         }
-        let written = given.memory(4, |place| {
+        let written = given.memory(2, |place| {
             let room = place.get_mut(offset..).and_then(|rest| rest.get_mut(..response.len()));
             room.map(|room| room.copy_from_slice(&response)).is_some()
         })?;
@@ -266,26 +289,28 @@ pub(crate) fn is_sensitive_for(number: u32, name: String) -> Result<bool> {
 }
 
 impl NodeHost {
-    fn open<'e>(&self, env: &'e Env, message: &[u8], principal: Option<String>) -> Result<Told<'e>> {
+    fn open<'e>(&self, env: &'e Env, message: &[u8], principal: Option<String>) -> Result<(Told<'e>, Header)> {
         match self.host.open(message, principal.map(Into::into)).map_err(invalid)? {
-            Opened::Answered(response) => Ok(Either::A(string(env, &response)?)),
+            Opened::Answered(response) => Ok((Either::A(string(env, &response)?), Header::default())),
             Opened::Call(call, mut request, open) => {
                 let input = take_input(&mut request);
                 let number = self.calls.borrow_mut().insert(open);
-                let told = string(env, &packed::call(number, &call, &request))?;
-                Ok(match input {
+                let (told, header) = packed::call(number, &call, &request);
+                let told = string(env, &told)?;
+                let told = match input {
                     None => Either::A(told),
                     Some(input) => Either::B(vec![told, string(env, input.as_str().as_bytes())?]),
-                })
+                };
+                Ok((told, header))
             }
         }
     }
 
     /// None: the answer cannot be read as packed, and the call goes on.
-    fn complete_packed(&self, call: u32, packed: &[u8]) -> Result<Option<Vec<u8>>> {
+    fn complete_packed(&self, call: u32, numbers: &[Bytes], texts: Option<&Texts>) -> Result<Option<Vec<u8>>> {
         let mut calls = self.calls.borrow_mut();
         let operation = calls.get(call as usize).map(OpenCall::operation).ok_or_else(|| no_call(call))?;
-        let Some(answer) = packed::answer(operation, packed) else { return Ok(None) };
+        let Some(answer) = texts.and_then(|texts| packed::answer(operation, numbers, texts)) else { return Ok(None) };
         Ok(Some(calls.remove(call as usize).complete_answer(&answer)))
     }
 

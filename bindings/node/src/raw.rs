@@ -1,4 +1,4 @@
-//! Functions as Node-API itself has them, for the two that every call takes. What the framework does around a function, to keep
+//! Functions as Node-API itself has them, for those that every call takes. What the framework does around a function, to keep
 //! track of borrows and to look at types, costs as much as they do.
 //!
 //! Everything that a callback is given is valid until it returns, and no other thread runs JavaScript meanwhile. No function
@@ -11,7 +11,7 @@ use napi::bindgen_prelude::{Env, Error, FromNapiValue, JsObjectValue, Object, Re
 use napi::{JsError, sys};
 
 /// The most arguments that a function here takes.
-const MOST: usize = 6;
+const MOST: usize = 4;
 
 /// A function of the library.
 pub(crate) trait Function {
@@ -78,6 +78,20 @@ impl Arguments {
     pub(crate) fn text(&self, index: usize) -> Result<String> {
         // SAFETY: a value of this call.
         unsafe { String::from_napi_value(self.env, self.values[index]) }
+    }
+
+    /// A string's UTF-16 units, lone surrogates too.
+    pub(crate) fn utf16(&self, index: usize) -> Result<Vec<u16>> {
+        let (env, value, mut length) = (self.env, self.values[index], 0);
+        // SAFETY: a value of this call. Without a place to write to only the length is told.
+        done(unsafe { sys::napi_get_value_string_utf16(env, value, ptr::null_mut(), 0, &raw mut length) })?;
+        // A null is written behind the units.
+        let mut units = Vec::with_capacity(length + 1);
+        // SAFETY: a value of this call, and as much room as is said.
+        done(unsafe { sys::napi_get_value_string_utf16(env, value, units.as_mut_ptr(), length + 1, &raw mut length) })?;
+        // SAFETY: so many units are written, fewer than there is room for.
+        unsafe { units.set_len(length) };
+        Ok(units)
     }
 
     /// Lends the bytes of a typed array. None: it is something else, or its memory is shared with other threads.

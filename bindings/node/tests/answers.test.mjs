@@ -149,6 +149,8 @@ test('ids with U+0000 and with lone surrogates', async () => {
   await refused(run({ error: 'half \ud83d' }), /surrogate/);
   await refused(run({ result: { text: '\ude00' } }), /surrogate/);
   await refused(run({ metadata: { '\ud800': 'x' } }), /surrogate/);
+  // Two halves make a whole only in one text.
+  await refused(run({ error: 'half \ud83d', metadata: { '\ude00 half': 'x' } }), /surrogate/);
 });
 
 test('whole surrogate pairs and all other text arrive as they are', async () => {
@@ -238,7 +240,7 @@ test('an approval and events arrive as they are', async () => {
 });
 
 test('metadata of many pairs', async () => {
-  for (const pairs of [126, 127, 1000]) {
+  for (const pairs of [126, 127, 1000, 10_000]) {
     const metadata = Object.fromEntries(Array.from({ length: pairs }, (_, index) => [`name ${index}`, `value ${index}`]));
     assert.deepEqual((await dispatch(run({ metadata }))).response.body.metadata, metadata);
   }

@@ -116,16 +116,16 @@ class Host {
   #open(where, data, principal) {
     if (principal !== undefined) check.text(`${where}: principal`, principal);
     try {
-      if (typeof data === 'string') return native.openText(this.#number, check.message(where, data), principal);
+      if (typeof data === 'string') return this.#openWith(native.openText, check.message(where, data), principal);
       // Null: it is no message, or one that other threads can change while it is read.
-      return this.#openBytes(data, principal) ?? this.#openBytes(check.message(where, data), principal);
+      return this.#openWith(native.open, data, principal) ?? this.#openWith(native.open, check.message(where, data), principal);
     } catch (error) {
       throw error.code === 'InvalidArg' ? new TypeError(`${where}: ${error.message}`) : error;
     }
   }
 
-  #openBytes(bytes, principal) {
-    return principal === undefined ? native.open(this.#number, bytes) : native.open(this.#number, bytes, principal);
+  #openWith(open, message, principal) {
+    return principal === undefined ? open(this.#number, message, scratch.memory) : open(this.#number, message, scratch.memory, principal);
   }
 
   #takeOff(opened, principal) {
@@ -176,17 +176,18 @@ class Host {
   /** The second half of a dispatch: what the service answered, or how it failed. */
   #land(flight, { value, failed }) {
     if (failed) return this.#landFailure(flight, value);
-    let length;
+    let texts;
     try {
-      length = packed.encode(flight.call.operation, value);
+      texts = packed.encode(flight.call.operation, value);
     } catch (error) {
       return this.#fail(flight, 'answered what cannot be sent', error, false);
     }
     // Looking at the answer may have run code of the service, which may have closed the host.
     if (flight.response !== undefined) return flight.response;
-    if (length !== undefined) {
+    if (texts !== undefined) {
       const place = responses.place();
-      const settled = native.completePacked(this.#number, flight.number, scratch.memory(), length, place, responses.used());
+      scratch.address(this.#number, flight.number, responses.used());
+      const settled = native.completePacked(scratch.memory, texts, place);
       if (settled !== null) return this.#end(flight, settled, undefined);
     }
     return this.#landAsJson(flight, value);

@@ -1,27 +1,25 @@
 'use strict';
-// Calls as one string each, answers as bytes, as the native library's `packed` has them: crossing the border often, or with JSON,
-// costs more than taking those apart.
+// Calls and answers as one string each, with numbers beside it, as the native library's `packed` has them: crossing the border often,
+// or with JSON, costs more than taking those apart.
 
 const { Call } = require('./call');
-const { DIGITS, digits } = require('./digits');
 const freeJson = require('./json');
-const { begin, closePairs, count, finish, flag, number, openPairs, optional, refuse, text } = require('./scratch');
+const { begin, count, finish, flag, header, number, optional, recount, refuse, text } = require('./scratch');
 
 /** By the character that a call begins with. */
 const OPERATIONS = ['create_run', 'get_run', 'cancel_run', 'resolve_approval', 'resume_run', 'list_events'];
-/** That character, and four numbers: the call's, and how long three parts are. */
-const HEADER = 1 + 4 * DIGITS;
 
 /** A call as `open` describes it: its number, what the service is told about it, and the request. */
 function decode(opened, principal) {
   const hasInput = typeof opened !== 'string';
   const told = hasInput ? opened[0] : opened;
   const operation = OPERATIONS[told.charCodeAt(0) - 0x30];
-  const key = HEADER + digits(told, 1 + DIGITS);
-  const metadata = key + digits(told, 1 + 2 * DIGITS);
-  const body = metadata + digits(told, 1 + 3 * DIGITS);
-  const call = new Call(operation, told.slice(HEADER, key), told.slice(key, metadata), told.slice(metadata, body), principal);
-  return { number: digits(told, 1), call, request: request(operation, told.slice(body), hasInput ? opened[1] : undefined) };
+  const number = header[0];
+  const key = 1 + header[1];
+  const metadata = key + header[2];
+  const body = metadata + header[3];
+  const call = new Call(operation, told.slice(1, key), told.slice(key, metadata), told.slice(metadata, body), principal);
+  return { number, call, request: request(operation, told.slice(body), hasInput ? opened[1] : undefined) };
 }
 
 function request(operation, body, input) {
@@ -30,10 +28,7 @@ function request(operation, body, input) {
   return input === undefined ? parsed : freeJson.define(parsed, 'input', input);
 }
 
-/**
- * Packs an answer: how many bytes it has in the scratch's memory, or undefined where it has to go as JSON, whose faults have
- * names.
- */
+/** Packs an answer: its texts, or undefined where it has to go as JSON, whose faults have names. The numbers are in the scratch. */
 function encode(operation, answer) {
   if (answer === null || typeof answer !== 'object') return undefined;
   switch (operation) {
@@ -48,57 +43,56 @@ function encode(operation, answer) {
 
 function encodeSubmission(submission) {
   const begun = begin();
-  text(submission.runId);
+  const runId = text(submission.runId);
   number(submission.revision);
-  text(submission.status);
-  return finish(begun);
+  return finish(begun, runId + text(submission.status));
 }
 
 function encodeRun(run) {
   const begun = begin();
-  text(run.runId);
+  let texts = text(run.runId);
   number(run.revision);
-  text(run.status);
-  context(run.context);
+  texts += text(run.status);
+  texts += context(run.context);
   time(run.createdAtUnixMs);
   time(run.updatedAtUnixMs);
   optional(run.completedAtUnixMs);
-  approval(run.approval);
-  free(run.resultJson, run.result, 'result', undefined);
-  textOrNone(run.error);
-  metadata(run.metadata);
-  return finish(begun);
+  texts += approval(run.approval);
+  texts += free(run.resultJson, run.result, 'result', undefined);
+  texts += textOrNone(run.error);
+  texts += metadata(run.metadata);
+  return finish(begun, texts);
 }
 
 function context(value) {
   if (value === null || typeof value !== 'object') return refuse();
-  text(value.runId);
-  textOrNone(value.traceId);
-  textOrNone(value.requestId);
-  textOrNone(value.tenantId);
-  textOrNone(value.userId);
-  textOrNone(value.applicationId);
-  textOrNone(value.workspaceId);
-  textOrNone(value.conversationId);
-  textOrNone(value.agentId);
-  textOrNone(value.locale);
+  let texts = text(value.runId);
+  texts += textOrNone(value.traceId);
+  texts += textOrNone(value.requestId);
+  texts += textOrNone(value.tenantId);
+  texts += textOrNone(value.userId);
+  texts += textOrNone(value.applicationId);
+  texts += textOrNone(value.workspaceId);
+  texts += textOrNone(value.conversationId);
+  texts += textOrNone(value.agentId);
+  texts += textOrNone(value.locale);
   optional(value.deadlineUnixMs);
-  metadata(value.metadata);
+  return texts + metadata(value.metadata);
 }
 
 function approval(value) {
   const given = value !== undefined && value !== null;
   flag(given);
-  if (!given) return;
+  if (!given) return '';
   if (typeof value !== 'object') return refuse();
-  text(value.approvalId);
-  text(value.toolCallId);
-  text(value.toolName);
-  text(value.resolution);
-  textOrNone(value.reason);
+  let texts = text(value.approvalId);
+  texts += text(value.toolCallId);
+  texts += text(value.toolName);
+  texts += text(value.resolution);
+  texts += textOrNone(value.reason);
   time(value.createdAtUnixMs);
   optional(value.resolvedAtUnixMs);
-  metadata(value.metadata);
+  return texts + metadata(value.metadata);
 }
 
 function encodePage(page) {
@@ -108,26 +102,26 @@ function encodePage(page) {
   number(nextSequence);
   flag(hasMore);
   count(events.length);
-  for (let index = 0; index < events.length; index++) event(events[index], index);
-  return finish(begun);
+  let texts = '';
+  for (let index = 0; index < events.length; index++) texts += event(events[index], index);
+  return finish(begun, texts);
 }
 
 function event(value, index) {
   if (value === null || typeof value !== 'object') return refuse();
-  text(value.runId);
+  let texts = text(value.runId);
   number(value.sequence);
-  text(value.type);
-  text(value.status);
-  textOrNone(value.stepId);
-  textOrNone(value.toolCallId);
+  texts += text(value.type);
+  texts += text(value.status);
+  texts += textOrNone(value.stepId);
+  texts += textOrNone(value.toolCallId);
   time(value.timestampUnixMs);
-  free(value.dataJson, value.data, 'data', index);
-  metadata(value.metadata);
+  texts += free(value.dataJson, value.data, 'data', index);
+  return texts + metadata(value.metadata);
 }
 
 function textOrNone(value) {
-  if (value === undefined || value === '') count(0);
-  else text(value);
+  return text(value === undefined ? '' : value);
 }
 
 function time(value) {
@@ -135,17 +129,19 @@ function time(value) {
 }
 
 function metadata(value) {
-  if (value === undefined) return count(0);
+  const place = count(0);
+  if (value === undefined) return '';
   if (!isPlain(value)) return refuse();
-  const place = openPairs();
+  let texts = '';
   let pairs = 0;
   for (const name in value) {
     if (!hasOwnProperty.call(value, name)) continue;
-    text(name);
-    text(value[name]);
+    texts += text(name);
+    texts += text(value[name]);
     pairs++;
   }
-  closePairs(place, pairs);
+  recount(place, pairs);
+  return texts;
 }
 
 const { hasOwnProperty } = Object.prototype;
@@ -159,9 +155,10 @@ function isPlain(value) {
 function free(json, value, name, index) {
   if (json !== undefined) return text(json);
   if (value === undefined || value === null) return text('null');
-  text(JSON.stringify(value));
+  const texts = text(JSON.stringify(value));
   const fault = freeJson.fault(value);
   if (fault !== undefined) freeJson.refuse(index === undefined ? name : `events.${index}.${name}`, fault);
+  return texts;
 }
 
 module.exports = { decode, encode };

@@ -5,16 +5,19 @@ const SIZE = 16384;
 /** With less room than this a new piece is begun. */
 const LEAST = 2048;
 
-let piece = Buffer.allocUnsafeSlow(SIZE);
+/** What `subarray` of a Buffer makes, by the standard's own rule. */
+const Slice = Buffer[Symbol.species];
+
+let piece = Buffer.allocUnsafeSlow(SIZE).buffer;
 let end = 0;
 
 /** The memory to write to. */
 function place() {
   if (SIZE - end < LEAST) {
-    piece = Buffer.allocUnsafeSlow(SIZE);
+    piece = Buffer.allocUnsafeSlow(SIZE).buffer;
     end = 0;
   }
-  return piece.buffer;
+  return piece;
 }
 
 /** How many of its bytes are taken, after `place`. */
@@ -24,7 +27,7 @@ function used() {
 
 /** Takes what was written. */
 function take(length) {
-  const response = piece.subarray(end, end + length);
+  const response = new Slice(piece, end, length);
   end += length;
   return response;
 }

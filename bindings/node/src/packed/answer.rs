@@ -3,11 +3,11 @@
 use agenthost::protocol::{ExecutionContext, FreeJson, Operation, Resolution, RunStatus};
 use agenthost::service::{Answer, ApprovalView, Event, EventPage, RunSubmission, RunView};
 
-use super::parts::Parts;
+use super::parts::{Bytes, Parts, Texts};
 
 /// The answer. None: a part is not what it has to be; then the answer has to come as JSON, whose faults have names.
-pub(crate) fn answer(operation: Operation, packed: &[u8]) -> Option<Answer<'_>> {
-    let mut parts = Parts::new(packed)?;
+pub(crate) fn answer<'a>(operation: Operation, numbers: &'a [Bytes], texts: &'a Texts) -> Option<Answer<'a>> {
+    let mut parts = Parts::new(numbers, texts);
     let answer = match operation {
         Operation::GetRun => Answer::Run(run(&mut parts)?),
         Operation::ListEvents => Answer::Page(page(&mut parts)?),
@@ -67,8 +67,8 @@ fn approval<'a>(parts: &mut Parts<'a>) -> Option<ApprovalView<'a>> {
 fn page<'a>(parts: &mut Parts<'a>) -> Option<EventPage<'a>> {
     let (next_sequence, has_more) = (parts.unsigned()?, parts.flag()?);
     let count = parts.count()?;
-    // An event takes some bytes: what is said to follow and does not takes no memory.
-    let mut events = Vec::with_capacity(count.min(parts.left() / 16));
+    // An event takes nine numbers at the least: what is said to follow and does not takes no memory.
+    let mut events = Vec::with_capacity(count.min(parts.left() / 9));
     for _ in 0..count {
         events.push(event(parts)?);
     }
@@ -101,33 +101,41 @@ fn free<'a>(parts: &mut Parts<'a>) -> Option<FreeJson<'a>> {
 mod tests {
     use super::*;
 
-    fn text(value: &str) -> Vec<u8> {
-        let mut packed = match u8::try_from(value.len()) {
-            Ok(length) if length < 0x7f => vec![length],
-            _ => std::iter::once(0x7f).chain((0..5).map(|digit| (value.len() >> (7 * digit)) as u8 & 0x7f)).collect(),
-        };
-        packed.extend(value.as_bytes());
-        packed
+    /// A part: its numbers, and its text.
+    type Part = (Vec<f64>, String);
+
+    fn text(value: &str) -> Part {
+        (vec![value.encode_utf16().count() as f64], value.to_owned())
     }
 
-    fn number(value: i64) -> Vec<u8> {
-        let digits = (0..8).map(|digit| (value.unsigned_abs() >> (7 * digit)) as u8 & 0x7f);
-        std::iter::once(if value < 0 { 2 } else { 1 }).chain(digits).collect()
+    fn number(value: f64) -> Part {
+        (vec![value], String::new())
     }
 
-    fn packed_run() -> Vec<Vec<u8>> {
+    fn packed(parts: &[Part]) -> (Vec<Bytes>, Texts) {
+        let numbers = parts.iter().flat_map(|(numbers, _)| numbers.iter().map(|number| number.to_ne_bytes())).collect();
+        let texts: Vec<u16> = parts.iter().flat_map(|(_, text)| text.encode_utf16()).collect();
+        (numbers, Texts::new(&texts).unwrap())
+    }
+
+    fn is_answer(operation: Operation, parts: &[Part]) -> bool {
+        let (numbers, texts) = packed(parts);
+        answer(operation, &numbers, &texts).is_some()
+    }
+
+    fn a_run() -> Vec<Part> {
         let context = [text("a"), text("t")].into_iter().chain((0..8).map(|_| text("")));
-        let of_context = [number(5), vec![1], text("k"), text("v")];
-        let times = [number(-1), number(2), vec![0]];
-        let rest = [vec![0], text("{\"x\":1}"), text("it"), vec![1], text("n"), text("w")];
-        let head = [text("a"), number(7), text("running")];
+        let of_context = [number(5.0), number(1.0), text("k"), text("v")];
+        let times = [number(-1.0), number(2.0), number(f64::NAN)];
+        let rest = [number(0.0), text("{\"x\":1}"), text("it"), number(1.0), text("n"), text("w")];
+        let head = [text("a"), number(7.0), text("running")];
         head.into_iter().chain(context).chain(of_context).chain(times).chain(rest).collect()
     }
 
     #[test]
     fn a_run_is_unpacked() {
-        let packed = packed_run().concat();
-        let Some(Answer::Run(run)) = answer(Operation::GetRun, &packed) else { panic!("not a run") };
+        let (numbers, texts) = packed(&a_run());
+        let Some(Answer::Run(run)) = answer(Operation::GetRun, &numbers, &texts) else { panic!("not a run") };
         assert_eq!((&*run.run_id, run.revision, run.status, &*run.error), ("a", 7, RunStatus::Running, "it"));
         assert_eq!((&*run.context.trace_id, run.context.deadline_unix_ms, run.completed_at_unix_ms), ("t", Some(5), None));
         assert_eq!((run.created_at_unix_ms, run.updated_at_unix_ms, &run.approval), (-1, 2, &None));
@@ -140,48 +148,57 @@ mod tests {
     /// Whatever is missing, too much or of another kind is found out, at any place.
     #[test]
     fn what_is_not_an_answer_is_none() {
-        let parts = packed_run();
-        let whole = parts.concat();
-        for length in 0..whole.len() {
-            assert!(answer(Operation::GetRun, &whole[..length]).is_none(), "{length}");
+        let parts = a_run();
+        assert!(is_answer(Operation::GetRun, &parts));
+        let (numbers, texts) = packed(&parts);
+        for length in 0..numbers.len() {
+            assert!(answer(Operation::GetRun, &numbers[..length], &texts).is_none(), "{length}");
         }
-        assert!(answer(Operation::GetRun, &[&*whole, &[0]].concat()).is_none());
-        for place in 0..parts.len() {
+        for more in [number(0.0), (vec![], "x".to_owned())] {
+            assert!(!is_answer(Operation::GetRun, &[&*parts, &[more]].concat()));
+        }
+        for place in (0..parts.len()).filter(|&place| !parts[place].1.is_empty()) {
             let mut parts = parts.clone();
-            parts[place] = vec![0xff];
-            assert!(answer(Operation::GetRun, &parts.concat()).is_none(), "{place}");
+            parts[place].0[0] += 1.0;
+            assert!(!is_answer(Operation::GetRun, &parts), "{place}");
         }
     }
 
     #[test]
     fn a_submission_has_a_status_and_a_revision() {
-        let submission = |revision: &[u8], status: &str| [&*text("a"), revision, &*text(status)].concat();
-        assert!(answer(Operation::CreateRun, &submission(&number(7), "running")).is_some());
-        assert!(answer(Operation::CreateRun, &submission(&number(-7), "running")).is_none());
-        assert!(answer(Operation::CreateRun, &submission(&[0], "running")).is_none());
-        assert!(answer(Operation::CreateRun, &submission(&number(7), "done")).is_none());
+        let submission = |revision, status| is_answer(Operation::CreateRun, &[text("a"), number(revision), text(status)]);
+        assert!(submission(7.0, "running"));
+        assert!(!submission(-7.0, "running"));
+        assert!(!submission(f64::NAN, "running"));
+        assert!(!submission(7.0, "done"));
     }
 
-    /// A length is taken as it is said: in bytes, and between characters.
+    /// A length is taken as it is said: in UTF-16 units, and between characters.
     #[test]
     fn text_of_any_length() {
-        for value in ["", "ä", &"x".repeat(126), &"x".repeat(127), &"ü".repeat(70_000)] {
-            let packed = [text(value), number(1), text("created")].concat();
-            let Some(Answer::Submission(submission)) = answer(Operation::CreateRun, &packed) else { panic!("{}", value.len()) };
+        for value in ["", "a", "ä", "\u{1f600}", &"x".repeat(127), &"ü\u{1f600}".repeat(70_000)] {
+            let (numbers, texts) = packed(&[text(value), number(1.0), text("created")]);
+            let Some(Answer::Submission(submission)) = answer(Operation::CreateRun, &numbers, &texts) else { panic!("{value}") };
             assert_eq!(submission.run_id, value);
         }
-        let mut cut = [text("ä"), number(1), text("created")].concat();
-        cut[0] = 1;
-        assert!(answer(Operation::CreateRun, &cut).is_none());
+        let mut cut = [text("\u{1f600}"), number(1.0), text("created")];
+        cut[0].0[0] = 1.0;
+        assert!(!is_answer(Operation::CreateRun, &cut));
+        cut[0].0[0] = 100.0;
+        assert!(!is_answer(Operation::CreateRun, &cut));
+    }
+
+    #[test]
+    fn a_lone_surrogate_is_no_text() {
+        assert!(Texts::new(&[0x61, 0xd800, 0x62]).is_none());
     }
 
     /// Memory is taken for what is there, not for what is said.
     #[test]
     fn a_count_without_events() {
-        let most = [0x7f; 6];
-        assert!(answer(Operation::ListEvents, &[&*number(0), &[0], &most].concat()).is_none());
-        let none = [&*number(0), &[1, 0]].concat();
-        let Some(Answer::Page(page)) = answer(Operation::ListEvents, &none) else { panic!("not a page") };
+        assert!(!is_answer(Operation::ListEvents, &[number(0.0), number(0.0), number(9_007_199_254_740_991.0)]));
+        let (numbers, texts) = packed(&[number(0.0), number(1.0), number(0.0)]);
+        let Some(Answer::Page(page)) = answer(Operation::ListEvents, &numbers, &texts) else { panic!("not a page") };
         assert!(page.events.is_empty() && page.has_more);
     }
 }

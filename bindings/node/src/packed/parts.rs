@@ -1,29 +1,51 @@
-//! The parts of an answer as `lib/scratch.js` writes them: seven-bit bytes and UTF-8, so that one look checks all of it.
+//! The parts of an answer as `lib/scratch.js` has them: numbers, and the texts that some of them measure. JavaScript has looked at the
+//! numbers: each is a whole one, or NaN where there may be none.
 
 use std::borrow::Cow;
 
 use agenthost::protocol::Metadata;
 
-/// Stands before a length of five digits; any smaller byte is the length itself.
-const LONG: u8 = 0x7f;
-const DIGIT_BITS: u32 = 7;
-/// The digits of a long length.
-const LENGTH_DIGITS: usize = 5;
-/// The digits of a number. It has a byte for its sign before them.
-const NUMBER_DIGITS: usize = 8;
+/// A number as the bytes of a double.
+pub(crate) type Bytes = [u8; 8];
+
+/// Texts behind each other, in UTF-8.
+pub(crate) struct Texts {
+    utf8: String,
+    is_ascii: bool,
+}
+
+impl Texts {
+    /// None: there is a lone surrogate in it.
+    pub(crate) fn new(utf16: &[u16]) -> Option<Texts> {
+        let is_ascii = utf16.iter().fold(0, |seen, unit| seen | unit) < 0x80;
+        let utf8 = if is_ascii {
+            String::from_utf8(utf16.iter().map(|unit| *unit as u8).collect()).ok()?
+        } else {
+            String::from_utf16(utf16).ok()?
+        };
+        Some(Texts { utf8, is_ascii })
+    }
+}
 
 /// The parts that are left. A part that is not what it has to be is `None`.
-pub(super) struct Parts<'a>(&'a str);
+pub(super) struct Parts<'a> {
+    numbers: &'a [Bytes],
+    texts: &'a str,
+    is_ascii: bool,
+}
 
 impl<'a> Parts<'a> {
-    pub(super) fn new(packed: &'a [u8]) -> Option<Parts<'a>> {
-        std::str::from_utf8(packed).ok().map(Parts)
+    pub(super) fn new(numbers: &'a [Bytes], texts: &'a Texts) -> Parts<'a> {
+        Parts { numbers, texts: &texts.utf8, is_ascii: texts.is_ascii }
     }
 
     #[inline]
     pub(super) fn text(&mut self) -> Option<&'a str> {
-        let length = self.count()?;
-        self.take(length)
+        let units = self.count()?;
+        let length = if self.is_ascii { units } else { utf8_length(self.texts, units)? };
+        let (part, rest) = self.texts.split_at_checked(length)?;
+        self.texts = rest;
+        Some(part)
     }
 
     #[inline]
@@ -31,43 +53,31 @@ impl<'a> Parts<'a> {
         self.text().map(Cow::Borrowed)
     }
 
-    /// How many bytes or things follow.
+    /// How many things follow, or units.
     #[inline]
     pub(super) fn count(&mut self) -> Option<usize> {
-        match self.byte()? {
-            LONG => self.digits(LENGTH_DIGITS).and_then(|length| usize::try_from(length).ok()),
-            short => Some(usize::from(short)),
-        }
+        self.number().map(|count| count as u32 as usize)
     }
 
+    #[inline]
     pub(super) fn unsigned(&mut self) -> Option<u64> {
-        match self.byte()? {
-            1 => self.digits(NUMBER_DIGITS),
-            _ => None,
-        }
+        self.signed().and_then(|number| u64::try_from(number).ok())
     }
 
+    #[inline]
     pub(super) fn signed(&mut self) -> Option<i64> {
         self.optional()?
     }
 
     /// A number or nothing.
+    #[inline]
     pub(super) fn optional(&mut self) -> Option<Option<i64>> {
-        let sign = match self.byte()? {
-            0 => return Some(None),
-            1 => 1,
-            2 => -1,
-            _ => return None,
-        };
-        Some(Some(sign * i64::try_from(self.digits(NUMBER_DIGITS)?).ok()?))
+        self.number().map(|number| (!number.is_nan()).then_some(number as i64))
     }
 
+    #[inline]
     pub(super) fn flag(&mut self) -> Option<bool> {
-        match self.byte()? {
-            0 => Some(false),
-            1 => Some(true),
-            _ => None,
-        }
+        self.number().map(|flag| flag != 0.0)
     }
 
     /// Names and values: first how many pairs.
@@ -76,8 +86,8 @@ impl<'a> Parts<'a> {
         if pairs == 0 {
             return Some(Metadata::new());
         }
-        // Each takes two bytes at the least: what is said to follow and does not takes no memory.
-        let mut found = Vec::with_capacity(pairs.min(self.0.len() / 2));
+        // Each takes two numbers at the least: what is said to follow and does not takes no memory.
+        let mut found = Vec::with_capacity(pairs.min(self.left() / 2));
         for _ in 0..pairs {
             found.push((self.cow()?, self.cow()?));
         }
@@ -86,30 +96,30 @@ impl<'a> Parts<'a> {
 
     /// Whether nothing is left.
     pub(super) fn end(self) -> bool {
-        self.0.is_empty()
+        self.numbers.is_empty() && self.texts.is_empty()
     }
 
-    /// At the most as many bytes as are left.
+    /// How many numbers are left.
     pub(super) fn left(&self) -> usize {
-        self.0.len()
+        self.numbers.len()
     }
 
     #[inline]
-    fn take(&mut self, length: usize) -> Option<&'a str> {
-        let (part, rest) = self.0.split_at_checked(length)?;
-        self.0 = rest;
-        Some(part)
+    fn number(&mut self) -> Option<f64> {
+        let (number, rest) = self.numbers.split_first()?;
+        self.numbers = rest;
+        Some(f64::from_ne_bytes(*number))
     }
+}
 
-    #[inline]
-    fn byte(&mut self) -> Option<u8> {
-        self.take(1).map(|byte| byte.as_bytes()[0])
+/// How many bytes the first `units` UTF-16 units of a text take. None: they end inside of a character, or behind the text.
+fn utf8_length(text: &str, units: usize) -> Option<usize> {
+    let (mut left, mut length) = (units, 0);
+    let mut characters = text.chars();
+    while left > 0 {
+        let character = characters.next()?;
+        left = left.checked_sub(character.len_utf16())?;
+        length += character.len_utf8();
     }
-
-    /// The lowest digit first.
-    #[inline]
-    fn digits(&mut self, digits: usize) -> Option<u64> {
-        let digits = self.take(digits)?;
-        Some(digits.bytes().rev().fold(0, |number, digit| number << DIGIT_BITS | u64::from(digit)))
-    }
+    Some(length)
 }
