@@ -162,11 +162,8 @@ impl Call {
     #[inline]
     pub(crate) fn of(call: &CoreCall<'_>, source: Option<Source<'_, '_>>) -> Call {
         let CoreCall { operation, request_id, idempotency_key, metadata, principal } = call;
-        let texts = || {
-            let pairs = metadata.iter().flat_map(|(name, value)| [name, value]);
-            [&**request_id, &**idempotency_key].into_iter().chain(pairs)
-        };
-        Call { operation: *operation, texts: Texts::of(source, texts), principal: principal.as_deref().map(Box::from) }
+        let texts = Texts::of(source, &[request_id, idempotency_key], metadata);
+        Call { operation: *operation, texts, principal: principal.as_deref().map(Box::from) }
     }
 }
 

@@ -57,11 +57,11 @@ impl NativeHost {
         let bytes = message.bytes();
         let host = this.get();
         let open = || host.host.open(bytes, principal.map(Cow::Borrowed));
-        let opened = if gil::is_given_up(bytes.len(), host.large) { gil::without(py, open) } else { open() };
+        let mut opened = if gil::is_given_up(bytes.len(), host.large) { gil::without(py, open) } else { open() };
         // Taken apart where it is: it is large, and each step in between would move it.
         match opened {
             Ok(Opened::Answered(response)) => (py.None(), 0, PyBytes::new(py, &response)).into_pyobject(py),
-            Ok(Opened::Call(ref call, request, open)) => {
+            Ok(Opened::Call(ref call, ref mut request, open)) => {
                 let (operation, source) = (call.operation, message.source());
                 let open = OpenCall::new(open, operation, this.clone().unbind());
                 let open = Bound::new(py, PyClassInitializer::from(Call::of(call, source)).add_subclass(open))?;

@@ -19,11 +19,11 @@ pub(crate) enum Input {
 
 impl Input {
     /// The input of a request, which was read out of `source` when there is one.
-    pub(crate) fn of(input: FreeJson<'_>, source: Option<Source<'_, '_>>) -> Input {
+    pub(crate) fn of(input: &FreeJson<'_>, source: Option<Source<'_, '_>>) -> Input {
         match source.and_then(|source| Some((source, source.place(input.as_str())?))) {
             // What is small would keep much that nobody wants.
             Some((source, place)) if place.len() >= source.bytes.len() / 2 => Input::InMessage(source.keep(), place),
-            _ => Input::Own(input.into_owned()),
+            _ => Input::Own(input.borrowed().into_owned()),
         }
     }
 

@@ -1,8 +1,9 @@
 //! The six requests as frozen Python objects.
 
 use std::borrow::Cow;
+use std::mem::take;
 
-use agenthost::protocol::{DEFAULT_CANCEL_REASON, DEFAULT_PAGE_EVENTS, FreeJson};
+use agenthost::protocol::{DEFAULT_CANCEL_REASON, DEFAULT_PAGE_EVENTS, FreeJson, Metadata};
 use agenthost::service::{self as core, Request};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyTuple};
@@ -15,28 +16,34 @@ use crate::texts::Texts;
 use crate::values::{dict, metadata, resolution, text, text_or_empty, unsigned, wrong_type};
 use crate::words;
 
-/// The Python object of a request, which was read out of `source` when there is one. What only reads is made of references: it
-/// is asked for most, and a request is large.
+/// The Python object of a request, which was read out of `source` when there is one. What it needs is taken out of the request,
+/// which is large and seldom needed as a whole.
 #[inline]
-pub(crate) fn object<'py>(py: Python<'py>, request: Request<'_>, source: Option<Source<'_, '_>>) -> PyResult<Bound<'py, PyAny>> {
+pub(crate) fn object<'py>(
+    py: Python<'py>,
+    request: &mut Request<'_>,
+    source: Option<Source<'_, '_>>,
+) -> PyResult<Bound<'py, PyAny>> {
     Ok(match request {
-        Request::GetRun(core::GetRun { ref run_id }) => Bound::new(py, GetRun { run_id: run_id_of(run_id, source) })?.into_any(),
-        Request::ListEvents(core::ListEvents { ref run_id, after_sequence, limit }) => {
-            Bound::new(py, ListEvents { run_id: run_id_of(run_id, source), after_sequence, limit })?.into_any()
-        }
         Request::CreateRun(request) => CreateRun::object(py, request, source)?.into_any(),
+        Request::GetRun(core::GetRun { run_id }) => Bound::new(py, GetRun { run_id: run_id_of(run_id, source) })?.into_any(),
         Request::CancelRun(request) => CancelRun::object(py, request)?.into_any(),
         Request::ResolveApproval(request) => ResolveApproval::object(py, request)?.into_any(),
         Request::ResumeRun(request) => ResumeRun::object(py, request, source)?.into_any(),
+        Request::ListEvents(core::ListEvents { run_id, after_sequence, limit }) => {
+            let (run_id, after_sequence, limit) = (run_id_of(run_id, source), *after_sequence, *limit);
+            Bound::new(py, ListEvents { run_id, after_sequence, limit })?.into_any()
+        }
     })
 }
 
 fn run_id_of(run_id: &str, source: Option<Source<'_, '_>>) -> Texts<1> {
-    Texts::of(source, || std::iter::once(run_id))
+    Texts::of(source, &[run_id], &Metadata::new())
 }
 
-fn own(text: Cow<'_, str>) -> Cow<'static, str> {
-    Cow::Owned(text.into_owned())
+/// A text that is taken out of a request.
+fn own(text: &mut Cow<'_, str>) -> Cow<'static, str> {
+    Cow::Owned(take(text).into_owned())
 }
 
 /// The core's request of a Python object.
@@ -80,15 +87,19 @@ pub(crate) fn core_request(object: &Bound<'_, PyAny>) -> PyResult<Request<'stati
 pub(crate) struct CreateRun {
     context: Py<ExecutionContext>,
     input: Input,
-    metadata: agenthost::protocol::Metadata<'static>,
+    metadata: Metadata<'static>,
 }
 
 impl CreateRun {
     #[inline(never)]
-    fn object<'py>(py: Python<'py>, request: core::CreateRun<'_>, source: Option<Source<'_, '_>>) -> PyResult<Bound<'py, Self>> {
+    fn object<'py>(
+        py: Python<'py>,
+        request: &mut core::CreateRun<'_>,
+        source: Option<Source<'_, '_>>,
+    ) -> PyResult<Bound<'py, Self>> {
         let core::CreateRun { context, input, metadata } = request;
-        let context = Py::new(py, ExecutionContext { inner: context.into_owned() })?;
-        Bound::new(py, CreateRun { context, input: Input::of(input, source), metadata: metadata.into_owned() })
+        let context = Py::new(py, ExecutionContext { inner: take(context).into_owned() })?;
+        Bound::new(py, CreateRun { context, input: Input::of(input, source), metadata: take(metadata).into_owned() })
     }
 }
 
@@ -193,9 +204,10 @@ pub(crate) struct CancelRun {
 
 impl CancelRun {
     #[inline(never)]
-    fn object<'py>(py: Python<'py>, request: core::CancelRun<'_>) -> PyResult<Bound<'py, Self>> {
+    fn object<'py>(py: Python<'py>, request: &mut core::CancelRun<'_>) -> PyResult<Bound<'py, Self>> {
         let core::CancelRun { run_id, expected_revision, reason } = request;
-        Bound::new(py, CancelRun { inner: core::CancelRun { run_id: own(run_id), expected_revision, reason: own(reason) } })
+        let inner = core::CancelRun { run_id: own(run_id), expected_revision: *expected_revision, reason: own(reason) };
+        Bound::new(py, CancelRun { inner })
     }
 }
 
@@ -251,10 +263,16 @@ pub(crate) struct ResolveApproval {
 
 impl ResolveApproval {
     #[inline(never)]
-    fn object<'py>(py: Python<'py>, request: core::ResolveApproval<'_>) -> PyResult<Bound<'py, Self>> {
+    fn object<'py>(py: Python<'py>, request: &mut core::ResolveApproval<'_>) -> PyResult<Bound<'py, Self>> {
         let core::ResolveApproval { run_id, expected_revision, approval_id, resolution, reason, metadata } = request;
-        let (run_id, approval_id, reason, metadata) = (own(run_id), own(approval_id), own(reason), metadata.into_owned());
-        let inner = core::ResolveApproval { run_id, expected_revision, approval_id, resolution, reason, metadata };
+        let inner = core::ResolveApproval {
+            run_id: own(run_id),
+            expected_revision: *expected_revision,
+            approval_id: own(approval_id),
+            resolution: *resolution,
+            reason: own(reason),
+            metadata: take(metadata).into_owned(),
+        };
         Bound::new(py, ResolveApproval { inner })
     }
 }
@@ -347,9 +365,14 @@ pub(crate) struct ResumeRun {
 
 impl ResumeRun {
     #[inline(never)]
-    fn object<'py>(py: Python<'py>, request: core::ResumeRun<'_>, source: Option<Source<'_, '_>>) -> PyResult<Bound<'py, Self>> {
+    fn object<'py>(
+        py: Python<'py>,
+        request: &mut core::ResumeRun<'_>,
+        source: Option<Source<'_, '_>>,
+    ) -> PyResult<Bound<'py, Self>> {
         let core::ResumeRun { run_id, expected_revision, approval_id, input } = request;
-        let (run_id, approval_id, input) = (run_id.into_owned(), approval_id.into_owned(), Input::of(input, source));
+        let (run_id, approval_id) = (take(run_id).into_owned(), take(approval_id).into_owned());
+        let (expected_revision, input) = (*expected_revision, Input::of(input, source));
         Bound::new(py, ResumeRun { run_id, expected_revision, approval_id, input })
     }
 }

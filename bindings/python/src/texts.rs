@@ -1,6 +1,7 @@
 //! Texts out of a message. A call has several, and seldom is any of them read, so those of a small message are not copied: the
 //! message is kept, and where they are in it. Others are copied into one piece of memory.
 
+use agenthost::protocol::Metadata;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
@@ -19,23 +20,24 @@ enum Kind<const N: usize> {
 }
 
 impl<const N: usize> Texts<N> {
-    /// The texts that the iterator gives, the same ones each time. They were read out of `source` when there is one.
+    /// These texts, and then name and value of the metadata by turns. They were read out of `source` when there is one.
     #[inline]
-    pub(crate) fn of<'a, I: Iterator<Item = &'a str>>(source: Option<Source<'_, '_>>, texts: impl Fn() -> I) -> Self {
-        match source.and_then(|source| Some((source, Places::of(source, texts())?))) {
+    pub(crate) fn of(source: Option<Source<'_, '_>>, texts: &[&str], metadata: &Metadata<'_>) -> Self {
+        match source.and_then(|source| Some((source, Places::of(source, texts, metadata)?))) {
             Some((source, places)) => Texts(Kind::InMessage(source.keep(), places)),
-            None => Texts::copied(texts),
+            None => Texts::copied(texts, metadata),
         }
     }
 
     #[cold]
-    fn copied<'a, I: Iterator<Item = &'a str>>(texts: impl Fn() -> I) -> Self {
-        let (mut all, mut ends) = (String::with_capacity(texts().map(str::len).sum()), Vec::with_capacity(texts().count()));
-        for text in texts() {
-            all.push_str(text);
-            ends.push(all.len());
-        }
-        Texts(Kind::Own(all.into(), ends.into()))
+    fn copied(texts: &[&str], metadata: &Metadata<'_>) -> Self {
+        let pairs = metadata.iter().flat_map(|(name, value)| [name, value]);
+        let texts: Vec<&str> = texts.iter().copied().chain(pairs).collect();
+        let ends = texts.iter().scan(0, |end, text| {
+            *end += text.len();
+            Some(*end)
+        });
+        Texts(Kind::Own(texts.concat().into(), ends.collect()))
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -85,18 +87,27 @@ struct Place {
 impl<const N: usize> Places<N> {
     /// None: there are more texts, or one that is not in the message as it is.
     #[inline]
-    fn of<'a>(source: Source<'_, '_>, mut texts: impl Iterator<Item = &'a str>) -> Option<Places<N>> {
+    fn of(source: Source<'_, '_>, texts: &[&str], metadata: &Metadata<'_>) -> Option<Places<N>> {
         if source.bytes.len() > MOST_KEPT {
             return None;
         }
         let mut found = Places { count: 0, places: [Place::default(); N] };
-        texts.try_for_each(|text| {
-            let place = source.place(text)?;
-            let (start, end) = (u16::try_from(place.start).ok()?, u16::try_from(place.end).ok()?);
-            *found.places.get_mut(found.count)? = Place { start, end };
-            found.count += 1;
-            Some(())
-        })?;
+        for text in texts {
+            found.add(source, text)?;
+        }
+        for (name, value) in metadata.iter() {
+            found.add(source, name)?;
+            found.add(source, value)?;
+        }
         Some(found)
+    }
+
+    #[inline]
+    fn add(&mut self, source: Source<'_, '_>, text: &str) -> Option<()> {
+        let place = source.place(text)?;
+        let (start, end) = (u16::try_from(place.start).ok()?, u16::try_from(place.end).ok()?);
+        *self.places.get_mut(self.count)? = Place { start, end };
+        self.count += 1;
+        Some(())
     }
 }
