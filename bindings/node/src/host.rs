@@ -15,7 +15,7 @@ use napi_derive::napi;
 use slab::Slab;
 
 use crate::ending::{self, Ended};
-use crate::packed::{self, Bytes, Header, Texts};
+use crate::packed::{self, Bytes, Texts};
 use crate::raw::{self, Arguments, Function, Returned};
 use crate::registry::Registry;
 
@@ -26,7 +26,7 @@ pub(crate) type Record = (&'static str, String, Vec<(String, String)>);
 type Settled = Either<String, Vec<String>>;
 
 /// What became of a message, as `open` tells it.
-type Told<'e> = Either<JsString<'e>, Vec<JsString<'e>>>;
+type Strings<'e> = Either<JsString<'e>, Vec<JsString<'e>>>;
 
 /// One host of this thread.
 struct NodeHost {
@@ -112,7 +112,7 @@ pub(crate) fn export(mut exports: Object<'_>) -> Result<()> {
 }
 
 /// `open(host, message, numbers, principal)`, the first half of a dispatch; the principal may be left out. A string that begins with
-/// `{` is the response. Any other is a call as [`packed::call`] tells it, whose header is put into `numbers`; where the request has an
+/// `{` is the response. Any other is a call as [`packed::call`] tells it, whose numbers are put into `numbers`; where the request has an
 /// input, it is the first of two strings, and the input the second. Null: the message is no `Uint8Array` that this thread alone can
 /// write to.
 struct Open;
@@ -148,9 +148,11 @@ fn principal(given: &Arguments) -> Result<Option<String>> {
     if given.count() > 3 { given.text(3).map(Some) } else { Ok(None) }
 }
 
-fn tell(given: &mut Arguments, (told, header): (Told<'_>, Header)) -> Result<Returned> {
-    given.memory(2, |numbers| packed::put(header, numbers))?;
-    given.give(told)
+fn tell(given: &mut Arguments, (strings, told): (Strings<'_>, Option<packed::Told>)) -> Result<Returned> {
+    if let Some(told) = told {
+        given.memory(2, |numbers| told.put(numbers))?;
+    }
+    given.give(strings)
 }
 
 /// `completePacked(numbers, texts, place)`, the second half: the result as [`packed::answer`] reads it. The header of the numbers is
@@ -165,7 +167,8 @@ impl Function for CompletePacked {
     fn call(given: &mut Arguments) -> Result<Returned> {
         let texts = Texts::new(&given.utf16(1)?);
         let (host, offset, response) = given.memory(0, |numbers| {
-            let ([count, number, call, offset], numbers) = packed::split(numbers).ok_or_else(|| invalid("there is no header"))?;
+            let ([count, number, call, offset, ..], numbers) =
+                packed::split(numbers).ok_or_else(|| invalid("there is no header"))?;
             let host = host(number)?;
             let numbers = numbers.get(..count as usize).unwrap_or_default();
             let response = host.complete_packed(call, numbers, texts.as_ref())?;
@@ -289,19 +292,19 @@ pub(crate) fn is_sensitive_for(number: u32, name: String) -> Result<bool> {
 }
 
 impl NodeHost {
-    fn open<'e>(&self, env: &'e Env, message: &[u8], principal: Option<String>) -> Result<(Told<'e>, Header)> {
+    fn open<'e>(&self, env: &'e Env, message: &[u8], principal: Option<String>) -> Result<(Strings<'e>, Option<packed::Told>)> {
         match self.host.open(message, principal.map(Into::into)).map_err(invalid)? {
-            Opened::Answered(response) => Ok((Either::A(string(env, &response)?), Header::default())),
+            Opened::Answered(response) => Ok((Either::A(string(env, &response)?), None)),
             Opened::Call(call, mut request, open) => {
                 let input = take_input(&mut request);
                 let number = self.calls.borrow_mut().insert(open);
-                let (told, header) = packed::call(number, &call, &request);
-                let told = string(env, &told)?;
-                let told = match input {
-                    None => Either::A(told),
-                    Some(input) => Either::B(vec![told, string(env, input.as_str().as_bytes())?]),
+                let told = packed::call(number, &call, &request);
+                let text = string(env, &told.text)?;
+                let strings = match input {
+                    None => Either::A(text),
+                    Some(input) => Either::B(vec![text, string(env, input.as_str().as_bytes())?]),
                 };
-                Ok((told, header))
+                Ok((strings, Some(told)))
             }
         }
     }

@@ -138,7 +138,7 @@ test('native functions refuse numbers that they never gave', () => {
   const native = require('../package/lib/native.js');
   assert.throws(() => native.open(4_000_000_000, Buffer.from('{'), new ArrayBuffer(16)), /there is no host 4000000000 on this thread/);
   const number = native.createHost(1024, [], false);
-  assert.throws(() => native.completePacked(new Uint32Array([0, number, 7, 0]).buffer, '', new ArrayBuffer(0)), /there is no call 7/);
+  assert.throws(() => native.completePacked(new Uint32Array([0, number, 7, ...Array(13)]).buffer, '', new ArrayBuffer(0)), /there is no call 7/);
   assert.throws(() => native.completePacked(new ArrayBuffer(0), '', new ArrayBuffer(0)), /there is no header/);
   assert.throws(() => native.complete(number, 7, '{}', undefined), /there is no call 7/);
   native.releaseHost(number);

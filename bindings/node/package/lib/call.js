@@ -71,4 +71,4 @@ const { abandon } = Call;
 // A service sees calls of this class: the way to abandon one is not for it.
 delete Call.abandon;
 
-module.exports = { Call, METHODS, abandon };
+module.exports = { Call, METHODS, abandon, pairs };

@@ -2,9 +2,9 @@
 // Calls and answers as one string each, with numbers beside it, as the native library's `packed` has them: crossing the border often,
 // or with JSON, costs more than taking those apart.
 
-const { Call } = require('./call');
+const { Call, pairs } = require('./call');
 const freeJson = require('./json');
-const { begin, count, finish, flag, header, number, optional, recount, refuse, text } = require('./scratch');
+const { begin, count, finish, flag, header, number, optional, recount, refuse, text, time } = require('./scratch');
 
 /** By the character that a call begins with. */
 const OPERATIONS = ['create_run', 'get_run', 'cancel_run', 'resolve_approval', 'resume_run', 'list_events'];
@@ -19,13 +19,41 @@ function decode(opened, principal) {
   const metadata = key + header[2];
   const body = metadata + header[3];
   const call = new Call(operation, told.slice(1, key), told.slice(key, metadata), told.slice(metadata, body), principal);
-  return { number, call, request: request(operation, told.slice(body), hasInput ? opened[1] : undefined) };
+  return { number, call, request: request(operation, told, body, hasInput ? opened[1] : undefined) };
 }
 
-function request(operation, body, input) {
-  if (operation === 'get_run') return { runId: body };
-  const parsed = JSON.parse(body);
+function request(operation, told, body, input) {
+  if (operation === 'get_run') return { runId: told.slice(body) };
+  if (operation === 'create_run') return createRun(told, body, input);
+  const parsed = JSON.parse(told.slice(body));
   return input === undefined ? parsed : freeJson.define(parsed, 'input', input);
+}
+
+function createRun(told, body, input) {
+  let part = 4;
+  let end = body;
+  const next = () => {
+    const start = end;
+    end += header[part++];
+    return told.slice(start, end);
+  };
+  const context = {
+    runId: next(),
+    traceId: next(),
+    requestId: next(),
+    tenantId: next(),
+    userId: next(),
+    applicationId: next(),
+    workspaceId: next(),
+    conversationId: next(),
+    agentId: next(),
+    locale: next(),
+    deadlineUnixMs: time(),
+    metadata: pairs(next()),
+  };
+  const created = freeJson.define({ context }, 'input', input);
+  created.metadata = pairs(next());
+  return created;
 }
 
 /** Packs an answer: its texts, or undefined where it has to go as JSON, whose faults have names. The numbers are in the scratch. */
@@ -54,8 +82,8 @@ function encodeRun(run) {
   number(run.revision);
   texts += text(run.status);
   texts += context(run.context);
-  time(run.createdAtUnixMs);
-  time(run.updatedAtUnixMs);
+  timestamp(run.createdAtUnixMs);
+  timestamp(run.updatedAtUnixMs);
   optional(run.completedAtUnixMs);
   texts += approval(run.approval);
   texts += free(run.resultJson, run.result, 'result', undefined);
@@ -90,7 +118,7 @@ function approval(value) {
   texts += text(value.toolName);
   texts += text(value.resolution);
   texts += textOrNone(value.reason);
-  time(value.createdAtUnixMs);
+  timestamp(value.createdAtUnixMs);
   optional(value.resolvedAtUnixMs);
   return texts + metadata(value.metadata);
 }
@@ -115,7 +143,7 @@ function event(value, index) {
   texts += text(value.status);
   texts += textOrNone(value.stepId);
   texts += textOrNone(value.toolCallId);
-  time(value.timestampUnixMs);
+  timestamp(value.timestampUnixMs);
   texts += free(value.dataJson, value.data, 'data', index);
   return texts + metadata(value.metadata);
 }
@@ -124,7 +152,7 @@ function textOrNone(value) {
   return text(value === undefined ? '' : value);
 }
 
-function time(value) {
+function timestamp(value) {
   number(value === undefined ? 0 : value);
 }
 

@@ -1,22 +1,29 @@
 'use strict';
 // Numbers on their way between here and the native library, in a place that is used again for each call: a header, and the numbers of
-// an answer, among them how many UTF-16 units each of its texts has. The texts go behind each other as one string: V8 puts strings
-// together faster than anything here could write their characters. `src/packed` is the other end.
+// an answer, among them how many UTF-16 units each of its texts has; or a call's time. The texts go behind each other as one string: V8
+// puts strings together faster than anything here could write their characters. `src/packed` is the other end.
 
 /** Room for the answers that there are: a page has some ten thousand numbers at the most. */
 const SIZE = 1 << 14;
-/** As many numbers as the header's four take. */
-const FIRST = 2;
+/** The header's numbers are half as long as the others. */
+const HEADER = 16;
+const FIRST = HEADER / 2;
 
 const numbers = new Float64Array(SIZE);
 const memory = numbers.buffer;
-const header = new Int32Array(memory, 0, 4);
+const header = new Int32Array(memory, 0, HEADER);
 
 let end = FIRST;
 /** Whether something was not what it has to be. */
 let odd = false;
 /** The number of the answer that is written. Looking at one may run code of the service, which may begin another. */
 let turn = 0;
+
+/** The time that came with a call, or null. */
+function time() {
+  const told = numbers[FIRST];
+  return Number.isNaN(told) ? null : told;
+}
 
 /** Begins an answer: the turn, for `finish`. */
 function begin() {
@@ -78,4 +85,4 @@ function optional(value) {
   else number(value);
 }
 
-module.exports = { address, begin, count, finish, flag, header, memory, number, optional, recount, refuse, text };
+module.exports = { address, begin, count, finish, flag, header, memory, number, optional, recount, refuse, text, time };

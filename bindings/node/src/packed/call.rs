@@ -1,0 +1,127 @@
+//! Calls as JavaScript takes them apart, in the order of `lib/packed.js`.
+
+use agenthost::protocol::{ExecutionContext, Metadata, Operation};
+use agenthost::service::{Call, CreateRun, Request};
+
+use super::Header;
+
+/// A call for JavaScript.
+///
+/// The text is one character for the operation, `requestId`, `idempotencyKey`, metadata, and the request. The request of `get_run` is its
+/// run id; that of `create_run` the texts of its context, the context's metadata and its own; every other is JSON. Each name and each value
+/// of metadata has its UTF-16 units as a number before it.
+///
+/// The header is the call's number, and how many units each part of the text takes but the last. The time is a context's deadline, or
+/// NaN.
+pub(crate) struct Told {
+    pub(crate) text: Vec<u8>,
+    header: Header,
+    time: f64,
+}
+
+/// Tells JavaScript of a call.
+pub(crate) fn call(number: usize, call: &Call<'_>, request: &Request<'_>) -> Told {
+    let told = Writer::write(number, call, request, str::len);
+    // A unit is a byte as long as all is ASCII.
+    if told.text.is_ascii() { told } else { Writer::write(number, call, request, |text| text.encode_utf16().count()) }
+}
+
+impl Told {
+    /// Puts the numbers to the beginning of the memory for them.
+    pub(crate) fn put(&self, memory: &mut [u8]) {
+        let (header, times) = memory.split_at_mut_checked(size_of::<Header>()).unwrap_or_default();
+        for (place, number) in header.as_chunks_mut().0.iter_mut().zip(self.header) {
+            *place = number.to_ne_bytes();
+        }
+        if let Some(place) = times.first_chunk_mut() {
+            *place = self.time.to_ne_bytes();
+        }
+    }
+}
+
+/// The characters of a number: seven bits each, the lowest first.
+const DIGITS: usize = 5;
+/// Most calls take no more, without an input.
+const USUAL: usize = 512;
+
+struct Writer<U> {
+    told: Told,
+    /// How many numbers the header has.
+    numbers: usize,
+    units: U,
+}
+
+impl<U: Fn(&str) -> usize> Writer<U> {
+    fn write(number: usize, call: &Call<'_>, request: &Request<'_>, units: U) -> Told {
+        let told = Told { text: Vec::with_capacity(USUAL), header: Header::default(), time: f64::NAN };
+        let mut writer = Writer { told, numbers: 0, units };
+        writer.number(number);
+        writer.told.text.push(b'0' + digit(call.operation));
+        writer.text(&call.request_id);
+        writer.text(&call.idempotency_key);
+        writer.metadata(&call.metadata);
+        match request {
+            Request::GetRun(request) => writer.last(&request.run_id),
+            Request::CreateRun(request) => writer.create_run(request),
+            other => writer.last(&other.to_json()),
+        }
+        writer.told
+    }
+
+    fn create_run(&mut self, CreateRun { context, metadata, .. }: &CreateRun<'_>) {
+        let ExecutionContext { run_id, trace_id, request_id, tenant_id, user_id, .. } = context;
+        let ExecutionContext { application_id, workspace_id, conversation_id, agent_id, locale, .. } = context;
+        let ids = [run_id, trace_id, request_id, tenant_id, user_id, application_id, workspace_id, conversation_id, agent_id];
+        for text in ids {
+            self.text(text);
+        }
+        self.text(locale);
+        self.told.time = context.deadline_unix_ms.map_or(f64::NAN, |time| time as f64);
+        self.metadata(&context.metadata);
+        self.metadata(metadata);
+    }
+
+    fn number(&mut self, number: usize) {
+        self.told.header[self.numbers] = number as u32;
+        self.numbers += 1;
+    }
+
+    fn text(&mut self, text: &str) {
+        self.number((self.units)(text));
+        self.last(text);
+    }
+
+    fn metadata(&mut self, metadata: &Metadata<'_>) {
+        let mut length = 0;
+        for (name, value) in metadata.iter() {
+            for text in [name, value] {
+                let units = (self.units)(text);
+                length += DIGITS + units;
+                self.told.text.extend_from_slice(&digits(units));
+                self.last(text);
+            }
+        }
+        self.number(length);
+    }
+
+    /// A text whose units nobody has to know.
+    fn last(&mut self, text: &str) {
+        self.told.text.extend_from_slice(text.as_bytes());
+    }
+}
+
+fn digits(number: usize) -> [u8; DIGITS] {
+    std::array::from_fn(|digit| (number >> (7 * digit)) as u8 & 0x7f)
+}
+
+/// The order of the methods in `lib/call.js`.
+fn digit(operation: Operation) -> u8 {
+    match operation {
+        Operation::CreateRun => 0,
+        Operation::GetRun => 1,
+        Operation::CancelRun => 2,
+        Operation::ResolveApproval => 3,
+        Operation::ResumeRun => 4,
+        Operation::ListEvents => 5,
+    }
+}
