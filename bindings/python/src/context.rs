@@ -1,5 +1,7 @@
 //! The execution context and the call: what stands around a request.
 
+use std::borrow::Cow;
+
 use agenthost::protocol::{ExecutionContext as Core, Operation};
 use agenthost::service::Call as CoreCall;
 use pyo3::prelude::*;
@@ -7,7 +9,7 @@ use pyo3::types::{PyDict, PyTuple, PyType};
 
 use crate::message::Source;
 use crate::texts::Texts;
-use crate::values::{dict, metadata, optional_unix_ms, text_or_empty};
+use crate::values::{metadata, optional_unix_ms, text_or_empty};
 use crate::words;
 
 /// What `copy` and `pickle` make an object of again: keyword arguments of its class.
@@ -19,10 +21,58 @@ pub(crate) type NewArguments<'py> = (Bound<'py, PyTuple>, Bound<'py, PyDict>);
 /// the Unix epoch, within 8.64e15 of it, or None. A sensitive name in `metadata` refuses a request; it is dropped from an answer.
 ///
 /// Raises TypeError for a value of another type (a bool is no integer), ValueError for text that UTF-8 cannot hold.
-#[pyclass(frozen, eq, module = "agenthost")]
-#[derive(Clone, PartialEq)]
+#[pyclass(frozen, module = "agenthost")]
 pub(crate) struct ExecutionContext {
-    pub(crate) inner: Core<'static>,
+    /// The ten members that are texts, in the order of the contract, and then name and value of the metadata by turns; of four
+    /// pairs at the most without a copy.
+    texts: Texts<18>,
+    deadline_unix_ms: Option<i64>,
+}
+
+impl ExecutionContext {
+    const TEXTS: usize = 10;
+
+    /// The core's context, which was read out of `source` when there is one.
+    pub(crate) fn of(context: &Core<'_>, source: Option<Source<'_, '_>>) -> Self {
+        let texts: [&str; Self::TEXTS] = [
+            &context.run_id,
+            &context.trace_id,
+            &context.request_id,
+            &context.tenant_id,
+            &context.user_id,
+            &context.application_id,
+            &context.workspace_id,
+            &context.conversation_id,
+            &context.agent_id,
+            &context.locale,
+        ];
+        let texts = Texts::of(source, &texts, &context.metadata);
+        ExecutionContext { texts, deadline_unix_ms: context.deadline_unix_ms }
+    }
+
+    /// Whether both say the same.
+    pub(crate) fn equal(&self, other: &ExecutionContext, py: Python<'_>) -> PyResult<bool> {
+        Ok(self.deadline_unix_ms == other.deadline_unix_ms && self.texts.equal(&other.texts, py)?)
+    }
+
+    /// A copy, as the core wants it.
+    pub(crate) fn core(&self, py: Python<'_>) -> PyResult<Core<'static>> {
+        let text = |index| self.texts.get(py, index).map(|text| Cow::Owned(text.to_owned()));
+        Ok(Core {
+            run_id: text(0)?,
+            trace_id: text(1)?,
+            request_id: text(2)?,
+            tenant_id: text(3)?,
+            user_id: text(4)?,
+            application_id: text(5)?,
+            workspace_id: text(6)?,
+            conversation_id: text(7)?,
+            agent_id: text(8)?,
+            locale: text(9)?,
+            deadline_unix_ms: self.deadline_unix_ms,
+            metadata: self.texts.metadata(py, Self::TEXTS)?,
+        })
+    }
 }
 
 #[pymethods]
@@ -45,7 +95,7 @@ impl ExecutionContext {
         deadline_unix_ms: Option<&Bound<'_, PyAny>>,
         metadata: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Self> {
-        let inner = Core {
+        let context = Core {
             run_id: text_or_empty("run_id", run_id)?,
             trace_id: text_or_empty("trace_id", trace_id)?,
             request_id: text_or_empty("request_id", request_id)?,
@@ -59,88 +109,92 @@ impl ExecutionContext {
             deadline_unix_ms: optional_unix_ms("deadline_unix_ms", deadline_unix_ms)?,
             metadata: self::metadata("metadata", metadata)?,
         };
-        Ok(ExecutionContext { inner })
+        Ok(ExecutionContext::of(&context, None))
     }
 
     #[getter]
-    fn run_id(&self) -> &str {
-        &self.inner.run_id
+    pub(crate) fn run_id<'a>(&'a self, py: Python<'a>) -> PyResult<&'a str> {
+        self.texts.get(py, 0)
     }
 
     #[getter]
-    fn trace_id(&self) -> &str {
-        &self.inner.trace_id
+    fn trace_id<'a>(&'a self, py: Python<'a>) -> PyResult<&'a str> {
+        self.texts.get(py, 1)
     }
 
     #[getter]
-    fn request_id(&self) -> &str {
-        &self.inner.request_id
+    fn request_id<'a>(&'a self, py: Python<'a>) -> PyResult<&'a str> {
+        self.texts.get(py, 2)
     }
 
     #[getter]
-    fn tenant_id(&self) -> &str {
-        &self.inner.tenant_id
+    fn tenant_id<'a>(&'a self, py: Python<'a>) -> PyResult<&'a str> {
+        self.texts.get(py, 3)
     }
 
     #[getter]
-    fn user_id(&self) -> &str {
-        &self.inner.user_id
+    fn user_id<'a>(&'a self, py: Python<'a>) -> PyResult<&'a str> {
+        self.texts.get(py, 4)
     }
 
     #[getter]
-    fn application_id(&self) -> &str {
-        &self.inner.application_id
+    fn application_id<'a>(&'a self, py: Python<'a>) -> PyResult<&'a str> {
+        self.texts.get(py, 5)
     }
 
     #[getter]
-    fn workspace_id(&self) -> &str {
-        &self.inner.workspace_id
+    fn workspace_id<'a>(&'a self, py: Python<'a>) -> PyResult<&'a str> {
+        self.texts.get(py, 6)
     }
 
     #[getter]
-    fn conversation_id(&self) -> &str {
-        &self.inner.conversation_id
+    fn conversation_id<'a>(&'a self, py: Python<'a>) -> PyResult<&'a str> {
+        self.texts.get(py, 7)
     }
 
     #[getter]
-    fn agent_id(&self) -> &str {
-        &self.inner.agent_id
+    fn agent_id<'a>(&'a self, py: Python<'a>) -> PyResult<&'a str> {
+        self.texts.get(py, 8)
     }
 
     #[getter]
-    fn locale(&self) -> &str {
-        &self.inner.locale
+    fn locale<'a>(&'a self, py: Python<'a>) -> PyResult<&'a str> {
+        self.texts.get(py, 9)
     }
 
     #[getter]
     fn deadline_unix_ms(&self) -> Option<i64> {
-        self.inner.deadline_unix_ms
+        self.deadline_unix_ms
     }
 
     #[getter]
     fn metadata<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        dict(py, &self.inner.metadata)
+        self.texts.dict(py, Self::TEXTS)
+    }
+
+    fn __eq__(&self, other: &Bound<'_, ExecutionContext>) -> PyResult<bool> {
+        self.equal(other.get(), other.py())
     }
 
     fn __getnewargs_ex__<'py>(&self, py: Python<'py>) -> PyResult<NewArguments<'py>> {
         let named = PyDict::new(py);
-        named.set_item("run_id", self.run_id())?;
-        named.set_item("trace_id", self.trace_id())?;
-        named.set_item("request_id", self.request_id())?;
-        named.set_item("tenant_id", self.tenant_id())?;
-        named.set_item("user_id", self.user_id())?;
-        named.set_item("application_id", self.application_id())?;
-        named.set_item("workspace_id", self.workspace_id())?;
-        named.set_item("conversation_id", self.conversation_id())?;
-        named.set_item("agent_id", self.agent_id())?;
-        named.set_item("locale", self.locale())?;
+        named.set_item("run_id", self.run_id(py)?)?;
+        named.set_item("trace_id", self.trace_id(py)?)?;
+        named.set_item("request_id", self.request_id(py)?)?;
+        named.set_item("tenant_id", self.tenant_id(py)?)?;
+        named.set_item("user_id", self.user_id(py)?)?;
+        named.set_item("application_id", self.application_id(py)?)?;
+        named.set_item("workspace_id", self.workspace_id(py)?)?;
+        named.set_item("conversation_id", self.conversation_id(py)?)?;
+        named.set_item("agent_id", self.agent_id(py)?)?;
+        named.set_item("locale", self.locale(py)?)?;
         named.set_item("deadline_unix_ms", self.deadline_unix_ms())?;
         named.set_item("metadata", self.metadata(py)?)?;
         Ok((PyTuple::empty(py), named))
     }
 
-    fn __repr__(&self) -> String {
-        format!("ExecutionContext(run_id={:?}, trace_id={:?}, …)", self.inner.run_id, self.inner.trace_id)
+    fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
+        Ok(format!("ExecutionContext(run_id={:?}, trace_id={:?}, …)", self.run_id(py)?, self.trace_id(py)?))
     }
 }
 
@@ -205,11 +259,7 @@ impl Call {
 
     #[getter]
     fn metadata<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let dict = PyDict::new(py);
-        for name in (2..self.texts.len()).step_by(2) {
-            dict.set_item(self.texts.get(py, name)?, self.texts.get(py, name + 1)?)?;
-        }
-        Ok(dict)
+        self.texts.dict(py, 2)
     }
 
     #[getter]

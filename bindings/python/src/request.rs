@@ -50,8 +50,9 @@ fn own(text: &mut Cow<'_, str>) -> Cow<'static, str> {
 pub(crate) fn core_request(object: &Bound<'_, PyAny>) -> PyResult<Request<'static>> {
     if let Ok(request) = object.cast::<CreateRun>() {
         let CreateRun { context, input, metadata } = request.get();
-        let (context, input) = (context.get().inner.clone(), input.core(object.py())?);
-        return Ok(Request::CreateRun(core::CreateRun { context, input, metadata: metadata.clone() }));
+        let (context, input) = (context.get().core(object.py())?, input.core(object.py())?);
+        let metadata = metadata.metadata(object.py(), 0)?;
+        return Ok(Request::CreateRun(core::CreateRun { context, input, metadata }));
     }
     if let Ok(request) = object.cast::<GetRun>() {
         return Ok(Request::GetRun(core::GetRun { run_id: request.get().run_id(object.py())?.to_owned().into() }));
@@ -87,7 +88,8 @@ pub(crate) fn core_request(object: &Bound<'_, PyAny>) -> PyResult<Request<'stati
 pub(crate) struct CreateRun {
     context: Py<ExecutionContext>,
     input: Input,
-    metadata: Metadata<'static>,
+    /// Name and value by turns; of four pairs at the most without a copy.
+    metadata: Texts<8>,
 }
 
 impl CreateRun {
@@ -98,8 +100,8 @@ impl CreateRun {
         source: Option<Source<'_, '_>>,
     ) -> PyResult<Bound<'py, Self>> {
         let core::CreateRun { context, input, metadata } = request;
-        let context = Py::new(py, ExecutionContext { inner: take(context).into_owned() })?;
-        Bound::new(py, CreateRun { context, input: Input::of(input, source), metadata: take(metadata).into_owned() })
+        let context = Py::new(py, ExecutionContext::of(context, source))?;
+        Bound::new(py, CreateRun { context, input: Input::of(input, source), metadata: Texts::of(source, &[], metadata) })
     }
 }
 
@@ -114,7 +116,7 @@ impl CreateRun {
         metadata: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Self> {
         let input = Input::Own(free_json("input", input, input_json, FreeJson::EMPTY_OBJECT)?);
-        Ok(CreateRun { context, input, metadata: self::metadata("metadata", metadata)? })
+        Ok(CreateRun { context, input, metadata: Texts::of(None, &[], &self::metadata("metadata", metadata)?) })
     }
 
     #[getter]
@@ -134,17 +136,14 @@ impl CreateRun {
 
     #[getter]
     fn metadata<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        dict(py, &self.metadata)
+        self.metadata.dict(py, 0)
     }
 
-    fn __eq__(&self, other: &Bound<'_, PyAny>) -> bool {
-        let py = other.py();
-        other.cast::<CreateRun>().is_ok_and(|other| {
-            let other = other.get();
-            self.context.get() == other.context.get()
-                && self.input.bytes(py) == other.input.bytes(py)
-                && self.metadata == other.metadata
-        })
+    fn __eq__(&self, other: &Bound<'_, CreateRun>) -> PyResult<bool> {
+        let (py, other) = (other.py(), other.get());
+        Ok(self.context.get().equal(other.context.get(), py)?
+            && self.input.bytes(py) == other.input.bytes(py)
+            && self.metadata.equal(&other.metadata, py)?)
     }
 
     fn __getnewargs_ex__<'py>(&self, py: Python<'py>) -> PyResult<NewArguments<'py>> {
@@ -155,9 +154,9 @@ impl CreateRun {
         Ok((PyTuple::empty(py), named))
     }
 
-    fn __repr__(&self, py: Python<'_>) -> String {
+    fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
         let bytes = self.input.bytes(py).len();
-        format!("CreateRun(run_id={:?}, input=<{bytes} bytes>, …)", self.context.get().inner.run_id)
+        Ok(format!("CreateRun(run_id={:?}, input=<{bytes} bytes>, …)", self.context.get().run_id(py)?))
     }
 }
 

@@ -224,7 +224,7 @@ impl RunView {
             run_id: text("run_id", run_id)?.into(),
             revision: unsigned("revision", revision)?,
             status: run_status(status)?,
-            context: context.get().inner.clone(),
+            context: context.get().core(context.py())?,
             created_at_unix_ms: created_at_unix_ms.map_or(Ok(0), |time| unix_ms("created_at_unix_ms", time))?,
             updated_at_unix_ms: updated_at_unix_ms.map_or(Ok(0), |time| unix_ms("updated_at_unix_ms", time))?,
             completed_at_unix_ms: optional_unix_ms("completed_at_unix_ms", completed_at_unix_ms)?,
@@ -252,7 +252,7 @@ impl RunView {
 
     #[getter]
     fn context(&self) -> ExecutionContext {
-        ExecutionContext { inner: self.inner().context.clone() }
+        ExecutionContext::of(&self.inner().context, None)
     }
 
     #[getter]

@@ -3,7 +3,7 @@
 
 use agenthost::protocol::Metadata;
 use pyo3::prelude::*;
-use pyo3::types::PyBytes;
+use pyo3::types::{PyBytes, PyDict};
 
 use crate::message::{Source, utf8};
 
@@ -40,7 +40,7 @@ impl<const N: usize> Texts<N> {
         Texts(Kind::Own(texts.concat().into(), ends.collect()))
     }
 
-    pub(crate) fn len(&self) -> usize {
+    fn len(&self) -> usize {
         match &self.0 {
             Kind::InMessage(_, places) => places.count,
             Kind::Own(_, ends) => ends.len(),
@@ -56,6 +56,21 @@ impl<const N: usize> Texts<N> {
             }
             Kind::Own(all, ends) => Ok(&all[if index == 0 { 0 } else { ends[index - 1] }..ends[index]]),
         }
+    }
+
+    /// The metadata that begins at that place, as a new dict.
+    pub(crate) fn dict<'py>(&self, py: Python<'py>, start: usize) -> PyResult<Bound<'py, PyDict>> {
+        let dict = PyDict::new(py);
+        for index in (start..self.len()).step_by(2) {
+            dict.set_item(self.get(py, index)?, self.get(py, index + 1)?)?;
+        }
+        Ok(dict)
+    }
+
+    /// The metadata that begins at that place, copied as the core wants it.
+    pub(crate) fn metadata(&self, py: Python<'_>, start: usize) -> PyResult<Metadata<'static>> {
+        let pair = |index| Ok((self.get(py, index)?.to_owned(), self.get(py, index + 1)?.to_owned()));
+        (start..self.len()).step_by(2).map(pair).collect()
     }
 
     /// Whether both have the same texts.

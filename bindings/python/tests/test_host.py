@@ -5,6 +5,7 @@ from __future__ import annotations
 import array
 import json
 import pickle
+import re
 import sys
 import threading
 from typing import Any
@@ -251,6 +252,42 @@ def test_a_call_is_the_same_whether_its_texts_stay_in_their_message_or_not(
         assert request != type(request)("run")
         sent = agenthost.encode_request(request, request_id="r")
         assert sent.data == agenthost.encode_request(other, request_id="r").data
+
+
+@pytest.mark.parametrize("size", [0, 1, 10_000])
+@pytest.mark.parametrize("pairs", [0, 4, 5])
+@pytest.mark.parametrize("escaped", [False, True])
+def test_a_context_is_the_same_whether_its_texts_stay_in_their_message_or_not(size: int, pairs: int, escaped: bool) -> None:
+    texts = ("traceId", "requestId", "tenantId", "userId", "applicationId", "workspaceId", "conversationId", "agentId", "locale")
+    members = {name: f"{name} ü" for name in texts if name != "userId"} | {"runId": "rün", "agentId": "a" * size}
+    metadata = {f"näme-{n}": f"välue {n}" for n in range(pairs)}
+    seen: list[Any] = []
+
+    class Keeping(Plain):
+        def create_run(self, call: agenthost.Call, request: agenthost.CreateRun) -> Any:
+            seen.append(request)
+            return super().create_run(call, request)
+
+    context = members | {"deadlineUnixMs": -5, "metadata": metadata}
+    message = envelope("create_run", {"context": context, "input": 1, "metadata": metadata}, idempotencyKey="k")
+    Host(Keeping()).dispatch_json(json.dumps(json.loads(message), ensure_ascii=escaped).encode())
+    named: dict[str, Any] = {re.sub("[A-Z]", lambda one: "_" + one[0].lower(), name): text for name, text in members.items()}
+    other = agenthost.ExecutionContext(**named, deadline_unix_ms=-5, metadata=metadata)
+    (request,) = seen
+    assert request == agenthost.CreateRun(other, 1, metadata=metadata) == pickle.loads(pickle.dumps(request))
+    assert request != agenthost.CreateRun(other, 1, metadata={**metadata, "more": ""})
+    assert request.context == other == pickle.loads(pickle.dumps(request.context))
+    assert {name: getattr(request.context, name) for name in named} == named
+    assert (request.context.user_id, request.context.deadline_unix_ms) == ("", -5)
+    assert (request.context.metadata, request.metadata) == (metadata, metadata)
+    assert repr(request.context) == repr(other)
+    for changed in ({"locale": "x"}, {"metadata": {"x": "y"}}, {"deadline_unix_ms": None}):
+        same: dict[str, Any] = {**named, "deadline_unix_ms": -5, "metadata": metadata}
+        assert request.context != agenthost.ExecutionContext(**same | changed)
+    assert agenthost.RunView("r", 1, "running", request.context).context == other
+    again = agenthost.CreateRun(other, 1, metadata=metadata)
+    sent = [agenthost.encode_request(one, request_id="r", idempotency_key="k") for one in (request, again)]
+    assert sent[0].data == sent[1].data
 
 
 @pytest.mark.parametrize("size", [100, 10_000])
