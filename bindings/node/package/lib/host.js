@@ -105,9 +105,8 @@ class Host {
       return Promise.resolve(flight.response);
     }
     if (!outcome.later) return Promise.resolve(this.#land(flight, outcome));
-    return new Promise((resolve, reject) => {
+    return new Promise((resolve) => {
       flight.resolve = resolve;
-      flight.reject = reject;
       this.#await(flight, outcome.value);
     });
   }
@@ -136,7 +135,6 @@ class Host {
       request,
       response: undefined,
       resolve: undefined,
-      reject: undefined,
       next: undefined,
       previous: undefined,
       timer: undefined,
@@ -169,7 +167,7 @@ class Host {
     try {
       this.#land(flight, { value, failed });
     } catch (fault) {
-      flight.reject?.(fault);
+      flight.resolve?.(Promise.reject(fault));
     }
   }
 
