@@ -3,7 +3,7 @@
 // an answer, among them how many UTF-16 units each of its texts has; or a call's time. The texts go behind each other as one string: V8
 // puts strings together faster than anything here could write their characters. `src/packed` is the other end.
 
-/** Room for the answers that there are: a page has some ten thousand numbers at the most. */
+/** Room for a page of the most events and more. An answer that has none goes as JSON. */
 const SIZE = 1 << 14;
 /** The header's numbers are half as long as the others. */
 const HEADER = 16;
