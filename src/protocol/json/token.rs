@@ -103,13 +103,25 @@ pub(super) fn literal_end(bytes: &[u8], at: usize, word: &'static str) -> Parsed
 }
 
 /// Behind the number that starts at `start` (RFC 8259, section 6). One that overflows a double is refused.
-#[inline]
+#[inline(always)]
 pub(super) fn number_end(bytes: &[u8], start: usize) -> Parsed<usize> {
-    let integer = if bytes.get(start) == Some(&b'-') { start + 1 } else { start };
-    let mut at = match bytes.get(integer) {
+    let integer = start + usize::from(bytes.get(start) == Some(&b'-'));
+    let at = match bytes.get(integer) {
         Some(b'0') => integer + 1,
         _ => some_digits_end(bytes, integer)?,
     };
+    match bytes.get(at) {
+        Some(b'.' | b'e' | b'E') => fraction_end(bytes, start, at),
+        _ if at - start < SURELY_IN_RANGE => Ok(at),
+        _ => in_range(bytes, start, at),
+    }
+}
+
+/// A number of fewer characters whose exponent has at most two digits cannot reach 1e308.
+const SURELY_IN_RANGE: usize = 200;
+
+/// Behind the number that starts at `start` and whose fraction or exponent starts at `at`.
+fn fraction_end(bytes: &[u8], start: usize, mut at: usize) -> Parsed<usize> {
     if bytes.get(at) == Some(&b'.') {
         at = some_digits_end(bytes, at + 1)?;
     }
@@ -119,17 +131,14 @@ pub(super) fn number_end(bytes: &[u8], start: usize) -> Parsed<usize> {
         at = some_digits_end(bytes, digits)?;
         exponent_digits = at - digits;
     }
-    // Under 200 characters and with an exponent of two digits at most it cannot reach 1e308.
-    if at - start >= 200 || exponent_digits > 2 {
-        check_range(&bytes[start..at]).or_else(|()| malformed(at, "numbers within the range of a double"))?;
-    }
-    Ok(at)
+    if at - start < SURELY_IN_RANGE && exponent_digits <= 2 { Ok(at) } else { in_range(bytes, start, at) }
 }
 
+/// The end of a number, when a double can hold it.
 #[cold]
-fn check_range(number: &[u8]) -> Result<(), ()> {
-    let value = str::from_utf8(number).ok().and_then(|number| number.parse::<f64>().ok());
-    if value.is_some_and(f64::is_infinite) { Err(()) } else { Ok(()) }
+fn in_range(bytes: &[u8], start: usize, end: usize) -> Parsed<usize> {
+    let value = str::from_utf8(&bytes[start..end]).ok().and_then(|number| number.parse::<f64>().ok());
+    if value.is_some_and(f64::is_infinite) { malformed(end, "numbers within the range of a double") } else { Ok(end) }
 }
 
 #[inline]
