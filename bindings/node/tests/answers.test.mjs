@@ -255,6 +255,16 @@ test('an answer that dispatches while it is read', async () => {
   assert.deepEqual([body.error, body.context.userId], ['outer', 'alice']);
 });
 
+test('an answer that begins a call which is answered later, while it is read', async () => {
+  const inner = new Host(service({ createRun: () => new Promise(() => {}) }));
+  const call = message('create_run', { context: { runId: 'run-2', deadlineUnixMs: 5 } });
+  const reads = (page) => ({ ...page, events: page.events.map((one) => ({ ...one, get stepId() { void inner.dispatchJson(call); return 'step'; } })) });
+  const page = reads({ events: [event(1), event(2)], nextSequence: 2, hasMore: true });
+  const { body } = (await dispatch({ listEvents: () => page }, message('list_events', { runId: 'run-1' }))).response;
+  assert.deepEqual([body.nextSequence, body.hasMore, body.events.map((one) => one.stepId)], [2, true, ['step', 'step']]);
+  await inner.close({ drainMs: 0 });
+});
+
 test('responses that are kept stay as they are', async () => {
   let turn = 0;
   const host = new Host(service({ getRun: () => view('run-1', { error: String(turn).repeat(turn % 900) }) }));

@@ -4,13 +4,14 @@
 
 const { Call, pairs } = require('./call');
 const freeJson = require('./json');
-const { begin, count, finish, flag, header, number, optional, recount, refuse, text, time } = require('./scratch');
+const { arrived, begin, count, finish, flag, header, number, optional, recount, refuse, text, time } = require('./scratch');
 
 /** By the character that a call begins with. */
 const OPERATIONS = ['create_run', 'get_run', 'cancel_run', 'resolve_approval', 'resume_run', 'list_events'];
 
 /** A call as `open` describes it: its number, what the service is told about it, and the request. */
 function decode(opened, principal) {
+  arrived();
   const hasInput = typeof opened !== 'string';
   const told = hasInput ? opened[0] : opened;
   const operation = OPERATIONS[told.charCodeAt(0) - 0x30];

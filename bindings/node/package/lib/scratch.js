@@ -16,13 +16,18 @@ const header = new Int32Array(memory, 0, HEADER);
 let end = FIRST;
 /** Whether something was not what it has to be. */
 let odd = false;
-/** The number of the answer that is written. Looking at one may run code of the service, which may begin another. */
+/** Who uses the numbers. Looking at an answer may run code of the service, which may begin a call or another answer. */
 let turn = 0;
 
 /** The time that came with a call, or null. */
 function time() {
   const told = numbers[FIRST];
   return Number.isNaN(told) ? null : told;
+}
+
+/** A call has come, with its numbers: an answer that was begun before is not whole any more. */
+function arrived() {
+  turn++;
 }
 
 /** Begins an answer: the turn, for `finish`. */
@@ -32,7 +37,7 @@ function begin() {
   return ++turn;
 }
 
-/** The answer's texts; undefined where it cannot go like this, or another was begun meanwhile. */
+/** The answer's texts; undefined where it cannot go like this, or its numbers were used meanwhile. */
 function finish(begun, texts) {
   return odd || end > SIZE || begun !== turn ? undefined : texts;
 }
@@ -85,4 +90,4 @@ function optional(value) {
   else number(value);
 }
 
-module.exports = { address, begin, count, finish, flag, header, memory, number, optional, recount, refuse, text, time };
+module.exports = { address, arrived, begin, count, finish, flag, header, memory, number, optional, recount, refuse, text, time };
