@@ -272,3 +272,14 @@ test('responses that are kept stay as they are', async () => {
   for (turn = 1; turn < 500; turn++) kept.push(turn % 2 === 0 ? host.dispatchJsonSync(GET_RUN) : await host.dispatchJson(GET_RUN));
   kept.forEach((bytes, index) => assert.equal(read(bytes).body.error, String(index + 1).repeat((index + 1) % 900)));
 });
+
+test('a response that is given away takes no other with it', async () => {
+  const host = new Host(service({ getRun: () => view('run-1') }));
+  const responses = [host.dispatchJsonSync(GET_RUN), await host.dispatchJson(GET_RUN), host.dispatchJsonSync(GET_RUN)];
+  try {
+    structuredClone(responses[1], { transfer: [responses[1].buffer] });
+  } catch (error) {
+    assert.equal(error.name, 'DataCloneError');
+  }
+  for (const bytes of [...responses, host.dispatchJsonSync(GET_RUN)]) assert.equal(read(bytes).body.runId, 'run-1');
+});
