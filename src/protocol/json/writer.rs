@@ -60,7 +60,7 @@ impl Writer {
         self.text.push(b',');
     }
 
-    /// The name of a member; its value comes next. `name` needs no escape, and has at most 28 bytes: a longer one panics. Inlined,
+    /// The name of a member; its value comes next. `name` needs no escape, and has at most 30 bytes: a longer one panics. Inlined,
     /// so that its length is known and all of it is written at once.
     #[inline(always)]
     pub(crate) fn name(&mut self, name: &'static str) {
@@ -72,6 +72,10 @@ impl Writer {
     #[inline(always)]
     pub(crate) fn member(&mut self, name: &'static str, value: &str) {
         let (member, end) = named(name);
+        if value.is_empty() {
+            // Most members of a view that are not known.
+            return self.text.extend_from_slice(&member[..end + 3]);
+        }
         self.text.extend_from_slice(&member[..=end]);
         self.end_string(value, *b"\",");
     }
@@ -93,12 +97,9 @@ impl Writer {
 
     /// A string behind its first quotation mark, up to `end`, which begins with its last one.
     fn end_string(&mut self, value: &str, end: [u8; 2]) {
-        // Many members of a view are not known.
-        if !value.is_empty() {
-            self.text.extend_from_slice(value.as_bytes());
-            if !ends_plain(&self.text, value.len()) {
-                self.escape_last(value.len());
-            }
+        self.text.extend_from_slice(value.as_bytes());
+        if !ends_plain(&self.text, value.len()) {
+            self.escape_last(value.len());
         }
         self.text.extend_from_slice(&end);
     }
@@ -184,14 +185,14 @@ impl Writer {
     }
 }
 
-/// A member's name with all that may stand around it: a quotation mark behind the colon, too. The place is behind the colon.
+/// A member's name with all that may stand around it: the value of an empty string, too. The place is behind the colon.
 #[inline(always)]
-fn named(name: &'static str) -> ([u8; 32], usize) {
-    let mut member = [0; 32];
+fn named(name: &'static str) -> ([u8; 36], usize) {
+    let mut member = [0; 36];
     let end = name.len() + 3;
     member[0] = b'"';
     member[1..end - 2].copy_from_slice(name.as_bytes());
-    member[end - 2..=end].copy_from_slice(b"\":\"");
+    member[end - 2..end + 3].copy_from_slice(b"\":\"\",");
     (member, end)
 }
 
