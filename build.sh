@@ -39,7 +39,7 @@ sum() {
     ' "$log"
 }
 
-library() { cargo build --release -p agenthost; }
+library() { cargo build --release -p agenthost-capi; }
 
 rust_tests() {
     local status=0
@@ -63,7 +63,6 @@ tests() {
 
 conformance() {
     case "$1" in
-        # With the features of `test`: a library that is built with others takes its place under the same name.
         rust) cargo test -q -p agenthost --features schema --test conformance ;;
         c) library && tests/c/run.sh conformance ;;
         cpp) library && bindings/cpp/run.sh conformance ;;

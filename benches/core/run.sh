@@ -9,7 +9,7 @@ if [ "${1:-}" = core ]; then shift; fi
 {
     # AGENTHOST_LIBRARY: a folder with another build of the library, to compare two of them.
     library=${AGENTHOST_LIBRARY:-target/release}
-    if [ -z "${AGENTHOST_LIBRARY:-}" ]; then cargo build --release --quiet -p agenthost; fi
+    if [ -z "${AGENTHOST_LIBRARY:-}" ]; then cargo build --release --quiet -p agenthost-capi; fi
     ln -sf libagenthost.so "$library/libagenthost.so.0"
     cargo build --release --quiet --manifest-path benches/core/beside/Cargo.toml --target-dir target/bench
     # -rdynamic: the program's allocation functions count for the library too.

@@ -19,7 +19,7 @@ unit=(tests/cpp/durable.cpp tests/cpp/exceptions.cpp tests/cpp/lifecycle.cpp tes
 example=bindings/cpp/examples/runtime.cpp
 
 need_library() {
-    if [ ! -e "$library/libagenthost.so" ]; then cargo build --release -p agenthost; fi
+    if [ ! -e "$library/libagenthost.so" ]; then cargo build --release -p agenthost-capi; fi
     # Programs ask for the SONAME.
     ln -sf libagenthost.so "$library/libagenthost.so.0"
 }

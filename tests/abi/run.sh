@@ -81,6 +81,16 @@ no_symbols_without_capi() {
     ! nm -D --defined-only target/debug/libno_capi.so | grep agenthost_
 }
 
+# A core that is built with other features must not take the place of the library that programs link with.
+one_package_makes_the_library() {
+    diff <(echo agenthost-capi) <(cargo metadata --format-version 1 --no-deps | python3 -c '
+import json, sys
+for package in json.load(sys.stdin)["packages"]:
+    for target in package["targets"]:
+        if target["name"] == "agenthost" and {"cdylib", "staticlib", "dylib"} & set(target["crate_types"]):
+            print(package["name"])')
+}
+
 for times in 1 2; do
     check "header in C99, $times times" header gcc c c99 $times
     check "header in C11, $times times" header gcc c c11 $times
@@ -94,6 +104,7 @@ check "every struct has a layout" layout_is_whole
 check "SONAME" soname
 check "a program of the first release" first_release
 check "the first release's members keep their places" first_layout_is_a_prefix
+check "only the C package makes a library of the C library's name" one_package_makes_the_library
 check "no agenthost_ symbol without the feature capi" no_symbols_without_capi
 echo "c-abi: $passed passed, $failed failed"
 [ $failed -eq 0 ]

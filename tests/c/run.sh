@@ -22,7 +22,7 @@ stage() {
 
 # What a program links with, under the two names that it asks for: at link time, and by its SONAME.
 library() {
-    cargo build --quiet --release -p agenthost
+    cargo build --quiet --release -p agenthost-capi
     mkdir -p $out/lib
     ln -sf ../../../target/release/libagenthost.so $out/lib/libagenthost.so
     ln -sf libagenthost.so $out/lib/libagenthost.so.0

@@ -13,8 +13,8 @@ if [ "$(uname -m)" != x86_64 ] || ! rustc +nightly --version >/dev/null 2>&1; th
 fi
 mkdir -p $out
 
-RUSTFLAGS="--cfg agenthost_tsan -Zsanitizer=thread -Cunsafe-allow-abi-mismatch=sanitizer" cargo +nightly build --quiet -p agenthost \
-    --no-default-features --features capi --target $target --target-dir target/tsan \
+RUSTFLAGS="--cfg agenthost_tsan -Zsanitizer=thread -Cunsafe-allow-abi-mismatch=sanitizer" cargo +nightly build --quiet -p agenthost-capi \
+    --target $target --target-dir target/tsan \
     --config 'profile.dev.opt-level=1' --config 'profile.dev.debug="line-tables-only"'
 
 runtime=$(rustc +nightly --print sysroot)/lib/rustlib/$target/lib/librustc-nightly_rt.tsan.a

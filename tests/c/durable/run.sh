@@ -4,7 +4,7 @@ set -euo pipefail
 cd "$(dirname "$0")/../../.."
 out=.build/c-durable
 lib=${AGENTHOST_LIB:-target/release}
-[ -n "${AGENTHOST_LIB:-}" ] || cargo build --quiet --release -p agenthost
+[ -n "${AGENTHOST_LIB:-}" ] || cargo build --quiet --release -p agenthost-capi
 mkdir -p $out
 strict=(-std=c99 -D_DEFAULT_SOURCE -g -O1 -Wall -Wextra -pedantic -Werror -Iinclude -Itests/c/durable tests/c/durable/{runs,options}.c)
 link=("$lib/libagenthost.a" -pthread -ldl -lm)
