@@ -24,7 +24,7 @@ grep -q '/Cargo.lock$' "$scratch/names" || { echo "the source has no lock file" 
 use='
 import agenthost
 class Runs:
-    def get_run(self, call, request): raise agenthost.NotFound("no " + request.run_id)
+    def get_run(self, request, call): raise agenthost.NotFound("no " + request.run_id)
     create_run = cancel_run = resolve_approval = resume_run = list_events = get_run
 print("package: agenthost", agenthost.__version__, "answers", len(agenthost.Host(Runs()).dispatch_json(b"{}")), "bytes")
 with agenthost.Host.open("sqlite:runs.db") as host:

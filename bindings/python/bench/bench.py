@@ -143,14 +143,14 @@ class Kept:
         self._submission = agenthost.RunSubmission("run-0123456789", 1, "created")
         self._read, self._make = read, make
 
-    def create_run(self, call: agenthost.Call, request: agenthost.CreateRun) -> Any:
+    def create_run(self, request: agenthost.CreateRun, call: agenthost.Call) -> Any:
         self.seen = request.input if self._read else request
         return self._submission
 
-    def get_run(self, call: agenthost.Call, request: agenthost.GetRun) -> Any:
+    def get_run(self, request: agenthost.GetRun, call: agenthost.Call) -> Any:
         return view(self._context) if self._make else self._view
 
-    def list_events(self, call: agenthost.Call, request: agenthost.ListEvents) -> Any:
+    def list_events(self, request: agenthost.ListEvents, call: agenthost.Call) -> Any:
         return page() if self._make else self._page
 
     cancel_run = resolve_approval = resume_run = create_run
@@ -159,14 +159,14 @@ class Kept:
 class KeptLater(Kept):
     """The same with coroutines."""
 
-    async def create_run(self, call: agenthost.Call, request: agenthost.CreateRun) -> Any:
-        return super().create_run(call, request)
+    async def create_run(self, request: agenthost.CreateRun, call: agenthost.Call) -> Any:
+        return super().create_run(request, call)
 
-    async def get_run(self, call: agenthost.Call, request: agenthost.GetRun) -> Any:
-        return super().get_run(call, request)
+    async def get_run(self, request: agenthost.GetRun, call: agenthost.Call) -> Any:
+        return super().get_run(request, call)
 
-    async def list_events(self, call: agenthost.Call, request: agenthost.ListEvents) -> Any:
-        return super().list_events(call, request)
+    async def list_events(self, request: agenthost.ListEvents, call: agenthost.Call) -> Any:
+        return super().list_events(request, call)
 
     cancel_run = resolve_approval = resume_run = create_run
 

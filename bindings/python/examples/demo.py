@@ -15,28 +15,28 @@ class Runs(agenthost.Service):
     def __init__(self) -> None:
         self._runs: dict[str, RunView] = {}
 
-    def create_run(self, call: Call, request: agenthost.CreateRun) -> RunSubmission:
+    def create_run(self, request: agenthost.CreateRun, call: Call) -> RunSubmission:
         run_id = request.context.run_id
         result = {"words": len(str(request.input["text"]).split()), "for": call.principal}
         self._runs[run_id] = RunView(run_id, 2, "completed", request.context, completed_at_unix_ms=1, result=result)
         return RunSubmission(run_id, 1, "created")
 
-    async def get_run(self, call: Call, request: agenthost.GetRun) -> RunView:
+    async def get_run(self, request: agenthost.GetRun, call: Call) -> RunView:
         await asyncio.sleep(0)
         if request.run_id not in self._runs:
             raise NotFound(f"there is no run {request.run_id}")
         return self._runs[request.run_id]
 
-    def cancel_run(self, call: Call, request: agenthost.CancelRun) -> RunSubmission:
+    def cancel_run(self, request: agenthost.CancelRun, call: Call) -> RunSubmission:
         raise agenthost.Conflict("the run has ended", details={"status": "completed"})
 
-    def resolve_approval(self, call: Call, request: agenthost.ResolveApproval) -> RunSubmission:
+    def resolve_approval(self, request: agenthost.ResolveApproval, call: Call) -> RunSubmission:
         raise ValueError("a fault of the service, which no caller gets to see")
 
-    def resume_run(self, call: Call, request: agenthost.ResumeRun) -> RunSubmission:
+    def resume_run(self, request: agenthost.ResumeRun, call: Call) -> RunSubmission:
         raise agenthost.Conflict("the run has ended")
 
-    def list_events(self, call: Call, request: agenthost.ListEvents) -> EventPage:
+    def list_events(self, request: agenthost.ListEvents, call: Call) -> EventPage:
         kinds = ["run.created", "run.completed"][request.after_sequence :]
         first = request.after_sequence + 1
         events = [Event(request.run_id, first + n, kind, "completed", data={"n": n}) for n, kind in enumerate(kinds)]

@@ -26,16 +26,16 @@ class Runs(agenthost.Service):
             raise NotFound(f"there is no run {run_id}")
         return view
 
-    async def create_run(self, call: Call, request: agenthost.CreateRun) -> RunSubmission:
+    async def create_run(self, request: agenthost.CreateRun, call: Call) -> RunSubmission:
         context = request.context
         # A retry carries the same key; this service is simple enough to answer by the run's id alone.
         view = self._runs.setdefault((call.principal, context.run_id), RunView(context.run_id, 1, "created", context))
         return RunSubmission(view.run_id, view.revision, view.status)
 
-    async def get_run(self, call: Call, request: agenthost.GetRun) -> RunView:
+    async def get_run(self, request: agenthost.GetRun, call: Call) -> RunView:
         return self._view(call, request.run_id)
 
-    async def cancel_run(self, call: Call, request: agenthost.CancelRun) -> RunSubmission:
+    async def cancel_run(self, request: agenthost.CancelRun, call: Call) -> RunSubmission:
         view = self._view(call, request.run_id)
         if view.revision != request.expected_revision:
             raise agenthost.Conflict(f"the run is at revision {view.revision}", details={"revision": view.revision})
@@ -43,13 +43,13 @@ class Runs(agenthost.Service):
         self._runs[call.principal, view.run_id] = ended
         return RunSubmission(ended.run_id, ended.revision, ended.status)
 
-    async def resolve_approval(self, call: Call, request: agenthost.ResolveApproval) -> RunSubmission:
+    async def resolve_approval(self, request: agenthost.ResolveApproval, call: Call) -> RunSubmission:
         raise agenthost.Conflict(f"run {self._view(call, request.run_id).run_id} waits for no approval")
 
-    async def resume_run(self, call: Call, request: agenthost.ResumeRun) -> RunSubmission:
+    async def resume_run(self, request: agenthost.ResumeRun, call: Call) -> RunSubmission:
         raise agenthost.Conflict(f"run {self._view(call, request.run_id).run_id} waits for no approval")
 
-    async def list_events(self, call: Call, request: agenthost.ListEvents) -> EventPage:
+    async def list_events(self, request: agenthost.ListEvents, call: Call) -> EventPage:
         self._view(call, request.run_id)
         return EventPage([], request.after_sequence)
 

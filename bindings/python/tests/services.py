@@ -15,27 +15,27 @@ CONTEXT = agenthost.ExecutionContext("run-1")
 class Plain:
     """Answers all six operations at once, with as little as the contract allows."""
 
-    def create_run(self, call: agenthost.Call, request: agenthost.CreateRun) -> Any:
+    def create_run(self, request: agenthost.CreateRun, call: agenthost.Call) -> Any:
         return agenthost.RunSubmission(request.context.run_id, 1, "created")
 
-    def get_run(self, call: agenthost.Call, request: agenthost.GetRun) -> Any:
+    def get_run(self, request: agenthost.GetRun, call: agenthost.Call) -> Any:
         return agenthost.RunView(request.run_id, 1, "running", agenthost.ExecutionContext(request.run_id))
 
-    def cancel_run(self, call: agenthost.Call, request: agenthost.CancelRun) -> Any:
+    def cancel_run(self, request: agenthost.CancelRun, call: agenthost.Call) -> Any:
         return agenthost.RunSubmission(request.run_id, request.expected_revision + 1, "cancelled")
 
-    def resolve_approval(self, call: agenthost.Call, request: agenthost.ResolveApproval) -> Any:
+    def resolve_approval(self, request: agenthost.ResolveApproval, call: agenthost.Call) -> Any:
         return agenthost.RunSubmission(request.run_id, request.expected_revision + 1, "running")
 
-    def resume_run(self, call: agenthost.Call, request: agenthost.ResumeRun) -> Any:
+    def resume_run(self, request: agenthost.ResumeRun, call: agenthost.Call) -> Any:
         return agenthost.RunSubmission(request.run_id, request.expected_revision + 1, "running")
 
-    def list_events(self, call: agenthost.Call, request: agenthost.ListEvents) -> Any:
+    def list_events(self, request: agenthost.ListEvents, call: agenthost.Call) -> Any:
         return agenthost.EventPage([], request.after_sequence)
 
 
 def serving(get_run: Callable[..., Any]) -> Plain:
-    """A service whose ``get_run`` is this function of call and request."""
+    """A service whose ``get_run`` is this function of request and call."""
     service = Plain()
     service.get_run = get_run  # type: ignore[method-assign]
     return service

@@ -21,7 +21,7 @@ VIEW = agenthost.RunView("run-1", 1, "running", CONTEXT)
 SOON = 10.0
 
 
-async def at_once(call: agenthost.Call, request: agenthost.GetRun) -> Any:
+async def at_once(request: agenthost.GetRun, call: agenthost.Call) -> Any:
     return VIEW
 
 
@@ -32,7 +32,7 @@ class Waiting(Plain):
         self.started = threading.Semaphore(0)
         self.cancelled = threading.Semaphore(0)
 
-    async def get_run(self, call: agenthost.Call, request: agenthost.GetRun) -> Any:
+    async def get_run(self, request: agenthost.GetRun, call: agenthost.Call) -> Any:
         self.started.release()
         try:
             await asyncio.Event().wait()
@@ -66,7 +66,7 @@ async def test_a_method_that_never_awaits_is_awaited() -> None:
 
 
 async def test_a_method_that_awaits_is_awaited() -> None:
-    async def get(call: agenthost.Call, request: agenthost.GetRun) -> Any:
+    async def get(request: agenthost.GetRun, call: agenthost.Call) -> Any:
         await asyncio.sleep(0.001)
         return {"runId": request.run_id, "revision": 1, "status": "running", "context": {}}
 
@@ -81,7 +81,7 @@ async def test_a_def_method_is_dispatched_with_await_too() -> None:
 
 
 async def test_an_awaitable_that_is_no_coroutine_is_awaited() -> None:
-    def get(call: agenthost.Call, request: agenthost.GetRun) -> Any:
+    def get(request: agenthost.GetRun, call: agenthost.Call) -> Any:
         future = asyncio.get_running_loop().create_future()
         future.set_result(VIEW)
         return future
@@ -90,7 +90,7 @@ async def test_an_awaitable_that_is_no_coroutine_is_awaited() -> None:
 
 
 async def test_a_coroutine_that_returns_a_coroutine_is_internal(caplog: pytest.LogCaptureFixture) -> None:
-    async def get(call: agenthost.Call, request: agenthost.GetRun) -> Any:
+    async def get(request: agenthost.GetRun, call: agenthost.Call) -> Any:
         return asyncio.sleep(0)
 
     with pytest.warns(RuntimeWarning, match="never awaited"):
@@ -151,7 +151,7 @@ def test_a_host_of_def_methods_has_no_loop_thread() -> None:
 async def test_a_sync_dispatch_under_a_running_loop_is_refused_with_advice() -> None:
     called: list[int] = []
 
-    async def get(call: agenthost.Call, request: agenthost.GetRun) -> Any:
+    async def get(request: agenthost.GetRun, call: agenthost.Call) -> Any:
         called.append(1)
         return VIEW
 
@@ -166,7 +166,7 @@ async def test_a_sync_dispatch_under_a_running_loop_is_refused_with_advice() -> 
 async def test_the_home_loop_is_the_one_that_runs_at_creation() -> None:
     loops: list[Any] = []
 
-    async def get(call: agenthost.Call, request: agenthost.GetRun) -> Any:
+    async def get(request: agenthost.GetRun, call: agenthost.Call) -> Any:
         loops.append(asyncio.get_running_loop())
         return VIEW
 
@@ -196,7 +196,7 @@ def test_a_given_loop_in_another_thread_is_used() -> None:
     thread.start()
     threads: list[int] = []
 
-    async def get(call: agenthost.Call, request: agenthost.GetRun) -> Any:
+    async def get(request: agenthost.GetRun, call: agenthost.Call) -> Any:
         threads.append(threading.get_ident())
         return VIEW
 
@@ -261,10 +261,10 @@ variable: contextvars.ContextVar[str] = contextvars.ContextVar("variable", defau
 
 
 def test_contextvars_are_kept() -> None:
-    async def get(call: agenthost.Call, request: agenthost.GetRun) -> Any:
+    async def get(request: agenthost.GetRun, call: agenthost.Call) -> Any:
         return agenthost.RunView("run-1", 1, "running", CONTEXT, result=variable.get())
 
-    def get_now(call: agenthost.Call, request: agenthost.GetRun) -> Any:
+    def get_now(request: agenthost.GetRun, call: agenthost.Call) -> Any:
         return agenthost.RunView("run-1", 1, "running", CONTEXT, result=variable.get())
 
     with Host(serving(get)) as host, Host(serving(get_now)) as now:
@@ -282,7 +282,7 @@ def test_close_waits_for_what_is_in_flight() -> None:
     go = threading.Event()
     entered = threading.Event()
 
-    def get(call: agenthost.Call, request: agenthost.GetRun) -> Any:
+    def get(request: agenthost.GetRun, call: agenthost.Call) -> Any:
         entered.set()
         assert go.wait(SOON)
         return VIEW
@@ -334,7 +334,7 @@ def test_a_coroutine_that_ignores_close_is_answered_all_the_same() -> None:
     go = threading.Event()
     started = threading.Event()
 
-    async def get(call: agenthost.Call, request: agenthost.GetRun) -> Any:
+    async def get(request: agenthost.GetRun, call: agenthost.Call) -> Any:
         started.set()
         try:
             await asyncio.Event().wait()
@@ -353,13 +353,13 @@ def test_a_coroutine_that_ignores_close_is_answered_all_the_same() -> None:
 def test_closing_from_inside_a_method_is_refused() -> None:
     caught: list[BaseException] = []
 
-    def get(call: agenthost.Call, request: agenthost.GetRun) -> Any:
+    def get(request: agenthost.GetRun, call: agenthost.Call) -> Any:
         with pytest.raises(RuntimeError, match="could only wait for itself") as error:
             host.close()
         caught.append(error.value)
         return VIEW
 
-    async def get_later(call: agenthost.Call, request: agenthost.GetRun) -> Any:
+    async def get_later(request: agenthost.GetRun, call: agenthost.Call) -> Any:
         await asyncio.sleep(0)
         with pytest.raises(RuntimeError, match="could only wait for itself") as error:
             await host.aclose()

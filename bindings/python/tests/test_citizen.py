@@ -26,10 +26,10 @@ def test_a_host_of_the_parent_is_refused_in_a_fork_and_a_new_one_works() -> None
         """
         import asyncio, os
         class Both(Plain):
-            async def get_run(self, call, request):
-                return await super_get(self, call, request)
-        async def super_get(self, call, request):
-            return Plain.get_run(self, call, request)
+            async def get_run(self, request, call):
+                return await super_get(self, request, call)
+        async def super_get(self, request, call):
+            return Plain.get_run(self, request, call)
         host = Host(Both())
         ok(host.dispatch_json(get_run()))
         child = os.fork()
@@ -56,9 +56,9 @@ def test_a_call_that_forks_is_answered_by_the_parent_alone() -> None:
         """
         import os
         class Forking(Plain):
-            def get_run(self, call, request):
+            def get_run(self, request, call):
                 self.child = os.fork()
-                return Plain.get_run(self, call, request)
+                return Plain.get_run(self, request, call)
         service = Forking()
         host = Host(service)
         response = host.dispatch_json(get_run())
@@ -106,7 +106,7 @@ def test_exit_with_calls_in_flight_answers_every_waiting_caller() -> None:
         """
         import asyncio, threading
         class Waiting(Plain):
-            async def get_run(self, call, request):
+            async def get_run(self, request, call):
                 started.release()
                 await asyncio.Event().wait()
         started = threading.Semaphore(0)
@@ -124,10 +124,10 @@ def test_exit_while_a_def_method_sleeps_in_a_daemon_thread_is_clean() -> None:
         """
         import threading, time
         class Slow(Plain):
-            def get_run(self, call, request):
+            def get_run(self, request, call):
                 started.set()
                 time.sleep(0.6)
-                return super().get_run(call, request)
+                return super().get_run(request, call)
         started = threading.Event()
         host = Host(Slow())
         threading.Thread(target=lambda: host.dispatch_json(get_run()), daemon=True).start()
@@ -156,7 +156,7 @@ def test_exit_with_a_host_that_was_never_closed_is_clean() -> None:
     script(
         """
         class Later(Plain):
-            async def get_run(self, call, request): return Plain.get_run(self, call, request)
+            async def get_run(self, request, call): return Plain.get_run(self, request, call)
         host = Host(Later())
         ok(host.dispatch_json(get_run()))
         service = Later(); service.host = Host(service)
@@ -170,7 +170,7 @@ def test_exit_with_a_host_that_was_never_closed_is_clean() -> None:
         "host.dispatch_json(get_run())",
         "threading.Thread(target=host.dispatch_json, args=(get_run(),), daemon=True).start(); started.acquire(); host.close()",
         "asyncio.run(host.dispatch_json_async(get_run()))",
-        "Host(serving(lambda call, request: time.sleep(60))).dispatch_json(get_run())",
+        "Host(serving(lambda request, call: time.sleep(60))).dispatch_json(get_run())",
         "Client(lost, retry=Retry(first_delay=60, max_delay=60)).get_run('run-1')",
     ],
     ids=["dispatch", "close", "await", "def method", "retry"],
@@ -179,7 +179,7 @@ def test_ctrl_c_interrupts_every_wait(blocking: str) -> None:
     source = f"""
         import asyncio, os, signal, threading, time
         class Waiting(Plain):
-            async def get_run(self, call, request):
+            async def get_run(self, request, call):
                 started.release()
                 try: await asyncio.Event().wait()
                 except asyncio.CancelledError: cancelled.release(); raise
@@ -202,7 +202,7 @@ def test_ctrl_c_cancels_the_coroutine_that_the_call_waits_for() -> None:
         """
         import asyncio, os, signal, threading
         class Waiting(Plain):
-            async def get_run(self, call, request):
+            async def get_run(self, request, call):
                 threading.Timer(0.1, os.kill, (os.getpid(), signal.SIGINT)).start()
                 try: await asyncio.Event().wait()
                 except asyncio.CancelledError: cancelled.set(); raise
@@ -220,7 +220,7 @@ def test_a_cycle_of_host_and_service_is_collected() -> None:
     class Owner(Plain):
         host: Host
 
-        async def get_run(self, call: agenthost.Call, request: agenthost.GetRun) -> Any:
+        async def get_run(self, request: agenthost.GetRun, call: agenthost.Call) -> Any:
             return agenthost.RunView("run-1", 1, "running", CONTEXT)
 
     gc.collect()
@@ -249,13 +249,13 @@ def test_100_000_dispatches_leave_nothing_behind() -> None:
     events = [agenthost.Event("run-1", n, "t", "running", data={"n": n}) for n in range(1, 9)]
 
     class Busy(Plain):
-        def list_events(self, call: agenthost.Call, request: agenthost.ListEvents) -> Any:
+        def list_events(self, request: agenthost.ListEvents, call: agenthost.Call) -> Any:
             return agenthost.EventPage(events, 8)
 
-        def cancel_run(self, call: agenthost.Call, request: agenthost.CancelRun) -> Any:
+        def cancel_run(self, request: agenthost.CancelRun, call: agenthost.Call) -> Any:
             raise agenthost.NotFound("no", details={"a": 1}, metadata={"b": "c"})
 
-        def create_run(self, call: agenthost.Call, request: agenthost.CreateRun) -> Any:
+        def create_run(self, request: agenthost.CreateRun, call: agenthost.Call) -> Any:
             assert request.input["a"] == ["x" * 100]
             return {"runId": request.context.run_id, "revision": 1, "status": "created"}
 
@@ -280,7 +280,7 @@ def test_100_000_dispatches_leave_nothing_behind() -> None:
 
 def test_failures_on_all_threads_reach_logging(caplog: pytest.LogCaptureFixture) -> None:
     view = agenthost.RunView("other", 1, "running", CONTEXT)
-    host = Host(serving(lambda call, request: view))
+    host = Host(serving(lambda request, call: view))
     threads = [threading.Thread(target=lambda: [host.dispatch_json(get_run()) for _ in range(50)]) for _ in range(4)]
     for thread in threads:
         thread.start()
@@ -303,7 +303,7 @@ def test_a_log_handler_that_fails_changes_no_answer() -> None:
 
     answers: list[str] = []
     fine = Host(Plain())
-    broken = Host(serving(lambda call, request: agenthost.RunView("other", 1, "running", CONTEXT)))
+    broken = Host(serving(lambda request, call: agenthost.RunView("other", 1, "running", CONTEXT)))
     logger = logging.getLogger("agenthost")
     unraisable: list[Any] = []
     hook, sys.unraisablehook = sys.unraisablehook, unraisable.append
@@ -395,7 +395,7 @@ def test_no_signal_is_lost_on_the_main_thread() -> None:
     previous = signal.signal(signal.SIGUSR1, lambda number, frame: seen.append(number))
     try:
 
-        async def get(call: agenthost.Call, request: agenthost.GetRun) -> Any:
+        async def get(request: agenthost.GetRun, call: agenthost.Call) -> Any:
             os.kill(os.getpid(), signal.SIGUSR1)
             return agenthost.RunView("run-1", 1, "running", CONTEXT)
 

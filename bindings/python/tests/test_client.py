@@ -31,11 +31,11 @@ def failing(times: int, error: BaseException | agenthost.HostError) -> tuple[lis
     left = [times]
 
     class Sometimes(Plain):
-        def create_run(self, call: agenthost.Call, request: agenthost.CreateRun) -> Any:
+        def create_run(self, request: agenthost.CreateRun, call: agenthost.Call) -> Any:
             left[0] -= 1
             if left[0] >= 0 and isinstance(error, agenthost.HostError):
                 raise error
-            return super().create_run(call, request)
+            return super().create_run(request, call)
 
     host = Host(Sometimes())
 
@@ -89,7 +89,7 @@ def test_requests_are_what_the_methods_say() -> None:
 
 @pytest.mark.parametrize("name", [str(code) for code in agenthost.ErrorCode])
 def test_errors_are_raised_as_their_class(name: str) -> None:
-    def get(call: agenthost.Call, request: agenthost.GetRun) -> Any:
+    def get(request: agenthost.GetRun, call: agenthost.Call) -> Any:
         raise agenthost.HostError(name, "why", retryable=True, details={"a": 1}, metadata={"b": "c", "apiKey": "s"})
 
     expected = getattr(agenthost, "".join(word.title() for word in name.split("_")))
@@ -281,10 +281,10 @@ def test_a_large_response_is_read() -> None:
     events = [agenthost.Event("run-1", n, "t", "running", data={"n": n}) for n in range(1, 1001)]
 
     class Large(Plain):
-        def get_run(self, call: agenthost.Call, request: agenthost.GetRun) -> Any:
+        def get_run(self, request: agenthost.GetRun, call: agenthost.Call) -> Any:
             return agenthost.RunView("run-1", 1, "running", CONTEXT, result=text)
 
-        def list_events(self, call: agenthost.Call, request: agenthost.ListEvents) -> Any:
+        def list_events(self, request: agenthost.ListEvents, call: agenthost.Call) -> Any:
             return agenthost.EventPage(events, 1000)
 
     client = Client(Host(Large()).dispatch_json)

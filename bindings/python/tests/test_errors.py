@@ -38,14 +38,14 @@ class OwnNotFound(NotFound):
 
 
 def raising(error: BaseException) -> Plain:
-    def get(call: agenthost.Call, request: agenthost.GetRun) -> Any:
+    def get(request: agenthost.GetRun, call: agenthost.Call) -> Any:
         raise error
 
     return serving(get)
 
 
 def raising_later(error: BaseException, turns: int = 0) -> Plain:
-    async def get(call: agenthost.Call, request: agenthost.GetRun) -> Any:
+    async def get(request: agenthost.GetRun, call: agenthost.Call) -> Any:
         for _ in range(turns):
             await asyncio.sleep(0)
         raise error
@@ -110,7 +110,7 @@ def test_an_interrupt_reaches_the_caller() -> None:
 def test_an_interrupt_on_the_home_loop_reaches_the_caller_and_the_loop_goes_on() -> None:
     errors: list[BaseException] = [KeyboardInterrupt("now"), NotFound("no")]
 
-    async def get(call: agenthost.Call, request: agenthost.GetRun) -> Any:
+    async def get(request: agenthost.GetRun, call: agenthost.Call) -> Any:
         raise errors.pop(0)
 
     with Host(serving(get)) as host:
@@ -219,7 +219,7 @@ def test_a_request_and_a_result_can_be_copied_and_pickled() -> None:
 def test_the_request_that_a_service_got_can_be_copied() -> None:
     seen: list[Any] = []
 
-    def get(call: agenthost.Call, request: agenthost.GetRun) -> Any:
+    def get(request: agenthost.GetRun, call: agenthost.Call) -> Any:
         seen.extend([copy.deepcopy(call), copy.copy(request), call, request])
         raise NotFound("no")
 

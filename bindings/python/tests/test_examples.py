@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib.util
-import re
 import subprocess
 import sys
 from pathlib import Path
@@ -14,9 +13,9 @@ import httpx
 import pytest
 import typed_example
 from agenthost import AsyncClient, ExecutionContext
+from documentation import PAGES, programs
 
 PYTHON = Path(__file__).resolve().parents[1]
-DOCS = [PYTHON / "README.md", PYTHON.parents[1] / "docs" / "python.md"]
 
 
 def example(name: str) -> ModuleType:
@@ -72,10 +71,12 @@ def test_the_typed_example_runs() -> None:
     assert typed_example.over_a_client() == ("created", 1, b'{"task":"look"}')
 
 
-@pytest.mark.parametrize("page", DOCS, ids=lambda page: page.name)
-def test_the_code_in_the_documentation_runs(page: Path) -> None:
-    blocks = re.findall(r"^```python\n(.*?)^```", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
-    assert blocks
-    source = "\n".join(blocks)
-    done = subprocess.run([sys.executable, "-c", source], capture_output=True, text=True, timeout=60, check=False)
+@pytest.mark.parametrize(
+    "source",
+    [pytest.param(source, id=f"{page.stem}: {section}") for page in PAGES for section, source in programs(page).items()],
+)
+def test_the_code_in_the_documentation_runs(source: str) -> None:
+    command = [sys.executable, "-X", "dev", "-W", "error", "-c", source]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode == 0, done.stderr
+    assert done.stderr == ""

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import array
+import asyncio
 import json
 import pickle
 import re
 import sys
 import threading
-from typing import Any
+from typing import Any, cast
 
 import agenthost
 import pytest
@@ -37,10 +38,10 @@ def test_a_message_that_changes_during_the_call_is_the_one_that_came() -> None:
     seen: list[Any] = []
 
     class Changing(Plain):
-        def create_run(self, call: agenthost.Call, request: agenthost.CreateRun) -> Any:
+        def create_run(self, request: agenthost.CreateRun, call: agenthost.Call) -> Any:
             message[:] = b"\0" * len(message)
             seen.append((request.input, request.context.run_id))
-            return super().create_run(call, request)
+            return super().create_run(request, call)
 
     assert ok(Host(Changing()).dispatch_json(message))["runId"] == "run-1"
     assert seen == [({"n": 1}, "run-1")]
@@ -76,9 +77,9 @@ def test_the_call_says_what_stands_around_the_request() -> None:
     seen: list[agenthost.Call] = []
 
     class Looking(Plain):
-        def create_run(self, call: agenthost.Call, request: agenthost.CreateRun) -> Any:
+        def create_run(self, request: agenthost.CreateRun, call: agenthost.Call) -> Any:
             seen.append(call)
-            return super().create_run(call, request)
+            return super().create_run(request, call)
 
     message = envelope("create_run", {"context": {"runId": "a"}}, idempotencyKey="k", metadata={"region": "eu"})
     Host(Looking()).dispatch_json(message, principal="user-1")
@@ -87,6 +88,29 @@ def test_the_call_says_what_stands_around_the_request() -> None:
     assert (call.request_id, call.idempotency_key, call.metadata, call.principal) == ("r-1", "k", {"region": "eu"}, "user-1")
     assert call.operation is agenthost.Operation.CREATE_RUN
     assert seen[1].principal is None
+
+
+def test_every_method_gets_the_request_and_then_the_call() -> None:
+    seen: list[tuple[str, ...]] = []
+
+    class Looking:
+        def __getattr__(self, operation: str) -> Any:
+            return lambda *arguments: seen.append((operation, *(type(argument).__name__ for argument in arguments)))
+
+    host = Host(cast("agenthost.Service", Looking()))
+    requests = [
+        agenthost.CreateRun(CONTEXT),
+        agenthost.GetRun("run-1"),
+        agenthost.CancelRun("run-1", 1),
+        agenthost.ResolveApproval("run-1", 1, "a", "approved"),
+        agenthost.ResumeRun("run-1", 1, "a"),
+        agenthost.ListEvents("run-1"),
+    ]
+    for request in requests:
+        host.dispatch_json(agenthost.encode_request(request).data)
+        asyncio.run(host.dispatch_json_async(agenthost.encode_request(request).data))
+    wanted = [(operation, type(request).__name__, "OpenCall") for operation, request in zip(OPERATIONS, requests, strict=True)]
+    assert seen == [each for each in wanted for _ in range(2)]
 
 
 def test_a_principal_is_a_string_that_is_not_empty() -> None:
@@ -148,7 +172,7 @@ def test_the_limit_holds_for_messages_and_for_responses() -> None:
     message = get_run()
     assert ok(Host(Plain(), max_message_bytes=max(len(message), 1000)).dispatch_json(message))
     assert code(Host(Plain(), max_message_bytes=len(message) - 1).dispatch_json(message)) == "invalid_request"
-    large = serving(lambda call, request: agenthost.RunView("run-1", 1, "running", CONTEXT, result="x" * 2000))
+    large = serving(lambda request, call: agenthost.RunView("run-1", 1, "running", CONTEXT, result="x" * 2000))
     assert code(Host(large, max_message_bytes=1000).dispatch_json(message)) == "internal"
 
 
@@ -156,12 +180,12 @@ def test_an_input_of_20_mb_goes_in_and_out() -> None:
     text = "é" * 10_000_000
 
     class Keeping(Plain):
-        def create_run(self, call: agenthost.Call, request: agenthost.CreateRun) -> Any:
+        def create_run(self, request: agenthost.CreateRun, call: agenthost.Call) -> Any:
             assert request.input == {"text": text}
             self.kept = request.input_json
-            return super().create_run(call, request)
+            return super().create_run(request, call)
 
-        def get_run(self, call: agenthost.Call, request: agenthost.GetRun) -> Any:
+        def get_run(self, request: agenthost.GetRun, call: agenthost.Call) -> Any:
             return agenthost.RunView("run-1", 1, "running", CONTEXT, result_json=self.kept)
 
     body = {"context": {"runId": "run-1"}, "input": {"text": text}}
@@ -180,13 +204,13 @@ def test_an_input_is_the_same_whether_it_stays_in_its_message_or_not(size: int, 
     seen: list[Any] = []
 
     class Keeping(Plain):
-        def create_run(self, call: agenthost.Call, request: agenthost.CreateRun) -> Any:
+        def create_run(self, request: agenthost.CreateRun, call: agenthost.Call) -> Any:
             seen.append(request)
-            return super().create_run(call, request)
+            return super().create_run(request, call)
 
-        def resume_run(self, call: agenthost.Call, request: agenthost.ResumeRun) -> Any:
+        def resume_run(self, request: agenthost.ResumeRun, call: agenthost.Call) -> Any:
             seen.append(request)
-            return super().resume_run(call, request)
+            return super().resume_run(request, call)
 
     host = Host(Keeping())
     body = {"runId": "run-1", "expectedRevision": 1, "approvalId": "a-1", "input": value}
@@ -219,13 +243,13 @@ def test_a_call_is_the_same_whether_its_texts_stay_in_their_message_or_not(
     seen: list[Any] = []
 
     class Keeping(Plain):
-        def get_run(self, call: agenthost.Call, request: agenthost.GetRun) -> Any:
-            seen.append((call, request))
-            return super().get_run(call, request)
+        def get_run(self, request: agenthost.GetRun, call: agenthost.Call) -> Any:
+            seen.append((request, call))
+            return super().get_run(request, call)
 
-        def list_events(self, call: agenthost.Call, request: agenthost.ListEvents) -> Any:
-            seen.append((call, request))
-            return super().list_events(call, request)
+        def list_events(self, request: agenthost.ListEvents, call: agenthost.Call) -> Any:
+            seen.append((request, call))
+            return super().list_events(request, call)
 
     host = Host(Keeping())
     wanted = [
@@ -235,7 +259,7 @@ def test_a_call_is_the_same_whether_its_texts_stay_in_their_message_or_not(
     for operation, body, _ in wanted:
         message = json.loads(envelope(operation, body, idempotencyKey=key, metadata=metadata))
         host.dispatch_json(form(json.dumps(message, ensure_ascii=escaped).encode()), principal="p")
-    for (operation, _, other), (call, request) in zip(wanted, seen, strict=True):
+    for (operation, _, other), (request, call) in zip(wanted, seen, strict=True):
         again = agenthost.Call(operation, call.request_id, idempotency_key=key, metadata=metadata, principal="p")
         assert call == again == pickle.loads(pickle.dumps(call))
         assert (call.operation, call.idempotency_key, call.metadata, call.principal) == (operation, key, metadata, "p")
@@ -264,9 +288,9 @@ def test_a_context_is_the_same_whether_its_texts_stay_in_their_message_or_not(si
     seen: list[Any] = []
 
     class Keeping(Plain):
-        def create_run(self, call: agenthost.Call, request: agenthost.CreateRun) -> Any:
+        def create_run(self, request: agenthost.CreateRun, call: agenthost.Call) -> Any:
             seen.append(request)
-            return super().create_run(call, request)
+            return super().create_run(request, call)
 
     context = members | {"deadlineUnixMs": -5, "metadata": metadata}
     message = envelope("create_run", {"context": context, "input": 1, "metadata": metadata}, idempotencyKey="k")
@@ -294,9 +318,9 @@ def test_a_context_is_the_same_whether_its_texts_stay_in_their_message_or_not(si
 def test_a_call_keeps_no_large_message(size: int) -> None:
     seen: list[Any] = []
 
-    def get(call: agenthost.Call, request: agenthost.GetRun) -> Any:
+    def get(request: agenthost.GetRun, call: agenthost.Call) -> Any:
         seen.extend([call, request])
-        return Plain().get_run(call, request)
+        return Plain().get_run(request, call)
 
     message = get_run(metadata={"note": "x" * size})
     before = sys.getrefcount(message)
@@ -309,7 +333,7 @@ def test_a_call_keeps_no_large_message(size: int) -> None:
 def test_a_host_adds_sensitive_names_and_removes_none() -> None:
     metadata = {"sessionId": "1", "accessToken": "2", "region": "eu"}
     view = agenthost.RunView("run-1", 1, "running", CONTEXT, metadata=metadata)
-    host = Host(serving(lambda call, request: view), sensitive_names=["session-id"])
+    host = Host(serving(lambda request, call: view), sensitive_names=["session-id"])
     assert ok(host.dispatch_json(get_run()))["metadata"] == {"region": "eu"}
     assert host.is_sensitive_name("my_session_id")
     assert host.is_sensitive_name("password")
@@ -319,7 +343,7 @@ def test_a_host_adds_sensitive_names_and_removes_none() -> None:
 def test_a_method_may_dispatch() -> None:
     host: Host
 
-    def get(call: agenthost.Call, request: agenthost.GetRun) -> agenthost.RunView:
+    def get(request: agenthost.GetRun, call: agenthost.Call) -> agenthost.RunView:
         if request.run_id != "inner":
             assert ok(host.dispatch_json(get_run("inner")))["runId"] == "inner"
         return agenthost.RunView(request.run_id, 1, "running", agenthost.ExecutionContext(request.run_id))

@@ -44,7 +44,7 @@ def test_the_wheel_works_in_a_fresh_environment(wheel: Path, tmp_path: Path) -> 
     code = """
 import agenthost, sys
 class Runs:
-    def get_run(self, call, request): raise agenthost.NotFound("no " + request.run_id)
+    def get_run(self, request, call): raise agenthost.NotFound("no " + request.run_id)
     create_run = cancel_run = resolve_approval = resume_run = list_events = get_run
 with agenthost.Host(Runs()) as host:
     try: agenthost.Client(host.dispatch_json).get_run("run-1")

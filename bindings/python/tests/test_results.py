@@ -12,7 +12,7 @@ from services import CONTEXT, Plain, code, create_run, get_run, list_events, ok,
 
 
 def answering(result: Any) -> Host:
-    return Host(serving(lambda call, request: result))
+    return Host(serving(lambda request, call: result))
 
 
 def test_dicts_with_the_contracts_names_are_results() -> None:
@@ -131,13 +131,13 @@ def test_a_result_that_is_changed_after_it_was_returned_stays_what_it_was() -> N
     kept: list[Any] = []
 
     class Sly(Plain):
-        def get_run(self, call: agenthost.Call, request: agenthost.GetRun) -> Any:
+        def get_run(self, request: agenthost.GetRun, call: agenthost.Call) -> Any:
             view = RunView("run-1", 1, "running", CONTEXT, result=data, metadata=metadata)
             data["n"].append(2)
             metadata["zone"] = "b"
             return view
 
-        async def create_run(self, call: agenthost.Call, request: agenthost.CreateRun) -> Any:
+        async def create_run(self, request: agenthost.CreateRun, call: agenthost.Call) -> Any:
             result = {"runId": "run-1", "revision": 1, "status": "created"}
             kept.append(result)
             return result
@@ -180,7 +180,7 @@ def test_an_integer_beyond_a_double_in_free_json_is_internal(caplog: pytest.LogC
 def test_a_page_is_checked_against_its_request(caplog: pytest.LogCaptureFixture) -> None:
     def page(*sequences: int, next_sequence: int, more: bool = False) -> bytes:
         class Paging(Plain):
-            def list_events(self, call: agenthost.Call, request: agenthost.ListEvents) -> Any:
+            def list_events(self, request: agenthost.ListEvents, call: agenthost.Call) -> Any:
                 events = [Event("run-1", sequence, "step", "running", data={"n": sequence}) for sequence in sequences]
                 return EventPage(events, next_sequence, more)
 

@@ -12,27 +12,27 @@ class Runs(Service):
     def __init__(self) -> None:
         self._runs: dict[str, RunView] = {}
 
-    def create_run(self, call: Call, request: agenthost.CreateRun) -> RunSubmission:
+    def create_run(self, request: agenthost.CreateRun, call: Call) -> RunSubmission:
         run_id = request.context.run_id
         self._runs[run_id] = RunView(run_id, 1, agenthost.RunStatus.CREATED, request.context, result=request.input)
         return RunSubmission(run_id, 1, "created")
 
-    async def get_run(self, call: Call, request: agenthost.GetRun) -> RunView:
+    async def get_run(self, request: agenthost.GetRun, call: Call) -> RunView:
         view = self._runs.get(request.run_id)
         if view is None:
             raise NotFound(f"there is no run {request.run_id}", details={"runId": request.run_id})
         return view
 
-    def cancel_run(self, call: Call, request: agenthost.CancelRun) -> agenthost.RunSubmissionDict:
+    def cancel_run(self, request: agenthost.CancelRun, call: Call) -> agenthost.RunSubmissionDict:
         return {"runId": request.run_id, "revision": request.expected_revision + 1, "status": "cancelled"}
 
-    async def resolve_approval(self, call: Call, request: agenthost.ResolveApproval) -> RunSubmission:
+    async def resolve_approval(self, request: agenthost.ResolveApproval, call: Call) -> RunSubmission:
         return RunSubmission(request.run_id, request.expected_revision + 1, "running")
 
-    def resume_run(self, call: Call, request: agenthost.ResumeRun) -> RunSubmission:
+    def resume_run(self, request: agenthost.ResumeRun, call: Call) -> RunSubmission:
         return RunSubmission(request.run_id, request.expected_revision + 1, "running")
 
-    def list_events(self, call: Call, request: agenthost.ListEvents) -> EventPage:
+    def list_events(self, request: agenthost.ListEvents, call: Call) -> EventPage:
         sequence = request.after_sequence + 1
         return EventPage([Event(request.run_id, sequence, "run.started", "running", data={"n": [1, 2.5, None]})], sequence)
 
@@ -40,22 +40,22 @@ class Runs(Service):
 class Duck:
     """No base class: the shape is enough."""
 
-    def create_run(self, call: Call, request: agenthost.CreateRun) -> RunSubmission:
+    def create_run(self, request: agenthost.CreateRun, call: Call) -> RunSubmission:
         return RunSubmission(request.context.run_id, 1, "created")
 
-    def get_run(self, call: Call, request: agenthost.GetRun) -> RunView:
+    def get_run(self, request: agenthost.GetRun, call: Call) -> RunView:
         raise NotFound("nothing here")
 
-    def _next(self, call: Call, request: agenthost.CancelRun | agenthost.ResumeRun) -> RunSubmission:
+    def _next(self, request: agenthost.CancelRun | agenthost.ResumeRun, call: Call) -> RunSubmission:
         return RunSubmission(request.run_id, request.expected_revision + 1, "running")
 
     cancel_run = _next
     resume_run = _next
 
-    def resolve_approval(self, call: Call, request: agenthost.ResolveApproval) -> RunSubmission:
+    def resolve_approval(self, request: agenthost.ResolveApproval, call: Call) -> RunSubmission:
         return RunSubmission(request.run_id, request.expected_revision + 1, "running")
 
-    def list_events(self, call: Call, request: agenthost.ListEvents) -> EventPage:
+    def list_events(self, request: agenthost.ListEvents, call: Call) -> EventPage:
         return EventPage([], request.after_sequence)
 
 

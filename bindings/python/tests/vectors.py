@@ -158,7 +158,7 @@ class Script:
         self._reply = reply
         self._dicts = dicts
 
-    def play(self, call: agenthost.Call, request: object) -> Any:
+    def play(self, request: object, call: agenthost.Call) -> Any:
         context = {
             "requestId": call.request_id,
             "idempotencyKey": call.idempotency_key,
@@ -184,7 +184,7 @@ class Script:
 class AsyncScript(Script):
     """The same, with coroutines."""
 
-    async def play_async(self, call: agenthost.Call, request: object) -> Any:
-        return self.play(call, request)
+    async def play_async(self, request: object, call: agenthost.Call) -> Any:
+        return self.play(request, call)
 
     create_run = get_run = cancel_run = resolve_approval = resume_run = list_events = play_async

@@ -179,7 +179,7 @@ class Host:
             answer: bytes = request
             return answer
         try:
-            result = self._methods[operation](call, request)
+            result = self._methods[operation](request, call)
             response = _complete(call, result)
         except BaseException as error:
             return failed(call, error)
@@ -203,7 +203,7 @@ class Host:
             answer: bytes = request
             return answer
         try:
-            result = self._methods[operation](call, request)
+            result = self._methods[operation](request, call)
             response = _complete(call, result)
         except BaseException as error:
             return failed(call, error)

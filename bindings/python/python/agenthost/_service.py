@@ -32,9 +32,9 @@ PageResult: TypeAlias = EventPage | EventPageDict | Awaitable[EventPage] | Await
 class Service(Protocol):
     """The application behind a host.
 
-    Subclass it, or bring any object with these six methods. Each may be ``def`` or ``async def``. ``def`` methods run on the
-    thread that dispatches, on any number of threads at once, and on the event loop's thread when the dispatch is awaited: what
-    blocks belongs into ``async def``.
+    Subclass it, or bring any object with these six methods. Each gets the request, and then the call, and may be ``def`` or
+    ``async def``. ``def`` methods run on the thread that dispatches, on any number of threads at once, and on the event loop's
+    thread when the dispatch is awaited: what blocks belongs into ``async def``.
 
     A method answers with its result, or raises :class:`HostError`. Anything else that it raises, and a result that breaks a rule
     of the contract, reaches the caller as ``internal`` without a word of its cause, and the logger ``agenthost`` with all of it.
@@ -43,38 +43,38 @@ class Service(Protocol):
     """
 
     @abstractmethod
-    def create_run(self, call: Call, request: CreateRun, /) -> SubmissionResult:
+    def create_run(self, request: CreateRun, call: Call, /) -> SubmissionResult:
         """Accepts a run."""
         raise NotImplementedError
 
     @abstractmethod
-    def get_run(self, call: Call, request: GetRun, /) -> RunResult:
+    def get_run(self, request: GetRun, call: Call, /) -> RunResult:
         """Reads a run. Raises :class:`NotFound` when there is none for this principal."""
         raise NotImplementedError
 
     @abstractmethod
-    def cancel_run(self, call: Call, request: CancelRun, /) -> SubmissionResult:
+    def cancel_run(self, request: CancelRun, call: Call, /) -> SubmissionResult:
         """Cancels a run that is still at the expected revision. Raises :class:`Conflict` when it is not."""
         raise NotImplementedError
 
     @abstractmethod
-    def resolve_approval(self, call: Call, request: ResolveApproval, /) -> SubmissionResult:
+    def resolve_approval(self, request: ResolveApproval, call: Call, /) -> SubmissionResult:
         """Approves or denies what a run waits for."""
         raise NotImplementedError
 
     @abstractmethod
-    def resume_run(self, call: Call, request: ResumeRun, /) -> SubmissionResult:
+    def resume_run(self, request: ResumeRun, call: Call, /) -> SubmissionResult:
         """Lets an approved run go on."""
         raise NotImplementedError
 
     @abstractmethod
-    def list_events(self, call: Call, request: ListEvents, /) -> PageResult:
+    def list_events(self, request: ListEvents, call: Call, /) -> PageResult:
         """Reads the events after a cursor, at most ``request.limit`` of them."""
         raise NotImplementedError
 
 
 #: A method of a service, bound.
-Method: TypeAlias = Callable[[Call, Any], Any]
+Method: TypeAlias = Callable[[Any, Call], Any]
 
 
 def methods_of(service: object) -> tuple[Method, ...]:
