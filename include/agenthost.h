@@ -89,6 +89,21 @@
 #define AGENTHOST_LOG_DEBUG 4
 
 /**
+ * `agenthost_list_runs.has_owner`: whoever owns them.
+ */
+#define AGENTHOST_OWNER_ANY 0
+
+/**
+ * `agenthost_list_runs.has_owner`: only runs of `owner`, which is not empty.
+ */
+#define AGENTHOST_OWNER_GIVEN 1
+
+/**
+ * `agenthost_list_runs.has_owner`: only runs that no principal created.
+ */
+#define AGENTHOST_OWNER_NONE 2
+
+/**
  * The interface's version: major << 16 | minor. A library serves every header of its own major whose minor is not above its
  * own.
  */
@@ -806,7 +821,7 @@ typedef struct agenthost_dispatch_options {
      */
     size_t struct_size;
     /**
-     * 1: `principal` is what the transport authenticated, UTF-8, not empty.
+     * 1: `principal` is what the transport authenticated, UTF-8, not empty, without U+0000. 0: there is none, and `principal` is empty.
      */
     uint32_t has_principal;
     /**
@@ -1224,7 +1239,7 @@ typedef struct agenthost_tool_result {
 } agenthost_tool_result;
 
 /**
- * Which runs to list. All that is given has to fit.
+ * Which runs to list. All that is given has to fit. What is given beside a flag that does not ask for it is refused.
  */
 typedef struct agenthost_list_runs {
     /**
@@ -1236,11 +1251,11 @@ typedef struct agenthost_list_runs {
      */
     agenthost_run_status status;
     /**
-     * 1: only runs of `owner`.
+     * `AGENTHOST_OWNER_...`.
      */
     uint32_t has_owner;
     /**
-     * A principal; empty for runs without one.
+     * A principal; empty unless `has_owner` is `AGENTHOST_OWNER_GIVEN`.
      */
     struct agenthost_str owner;
     /**
@@ -1252,7 +1267,7 @@ typedef struct agenthost_list_runs {
      */
     uint32_t reserved;
     /**
-     * An agent; empty for runs without one.
+     * An agent; empty for runs without one, and when `has_agent_id` is 0.
      */
     struct agenthost_str agent_id;
     /**
@@ -1599,7 +1614,7 @@ agenthost_status agenthost_dispatch_json(struct agenthost_host *host,
  * `options` may be NULL. `*response` is yours. A host that is closing or closed answers `unavailable`: that is OK.
  *
  * Not OK: `*response` is NULL. `AGENTHOST_NULL_ARGUMENT`; `AGENTHOST_INVALID_SIZE`; `AGENTHOST_INVALID_ARGUMENT`: a principal that
- * is empty or not UTF-8, or a flag that is not 0 or 1; `AGENTHOST_FORKED`.
+ * is empty, not UTF-8 or holds U+0000, or one beside `has_principal` 0, or a flag that is not 0 or 1; `AGENTHOST_FORKED`.
  */
 agenthost_status agenthost_dispatch_json_with(struct agenthost_host *host,
                                               struct agenthost_str message,

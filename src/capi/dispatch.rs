@@ -22,7 +22,7 @@ use crate::protocol::Path;
 pub struct agenthost_dispatch_options {
     /// `sizeof(agenthost_dispatch_options)`.
     pub struct_size: usize,
-    /// 1: `principal` is what the transport authenticated, UTF-8, not empty.
+    /// 1: `principal` is what the transport authenticated, UTF-8, not empty, without U+0000. 0: there is none, and `principal` is empty.
     pub has_principal: u32,
     /// 0.
     pub reserved: u32,
@@ -49,7 +49,8 @@ unsafe fn read<'a>(options: *const agenthost_dispatch_options) -> Done<(Option<C
         return Err(AGENTHOST_INVALID_ARGUMENT);
     }
     let principal = match options.has_principal {
-        0 => None,
+        // A principal beside 0 is a mistake: the call would run with the rights of no principal.
+        0 if options.principal.len == 0 => None,
         1 => {
             // SAFETY: by this function's own contract.
             let text = unsafe { from_c::text(options.principal, Path::ROOT) };
@@ -67,7 +68,7 @@ unsafe fn read<'a>(options: *const agenthost_dispatch_options) -> Done<(Option<C
 fn status_of(misuse: HostMisuse) -> agenthost_status {
     match misuse {
         HostMisuse::Forked => AGENTHOST_FORKED,
-        HostMisuse::EmptyPrincipal => AGENTHOST_INVALID_ARGUMENT,
+        HostMisuse::EmptyPrincipal | HostMisuse::NulInPrincipal => AGENTHOST_INVALID_ARGUMENT,
     }
 }
 
@@ -87,7 +88,7 @@ pub unsafe extern "C" fn agenthost_dispatch_json(
 /// `options` may be NULL. `*response` is yours. A host that is closing or closed answers `unavailable`: that is OK.
 ///
 /// Not OK: `*response` is NULL. `AGENTHOST_NULL_ARGUMENT`; `AGENTHOST_INVALID_SIZE`; `AGENTHOST_INVALID_ARGUMENT`: a principal that
-/// is empty or not UTF-8, or a flag that is not 0 or 1; `AGENTHOST_FORKED`.
+/// is empty, not UTF-8 or holds U+0000, or one beside `has_principal` 0, or a flag that is not 0 or 1; `AGENTHOST_FORKED`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn agenthost_dispatch_json_with(
     host: *mut agenthost_host,

@@ -128,7 +128,7 @@ pub(super) fn flag(number: u32, path: Path<'_>) -> Read<bool> {
     }
 }
 
-fn reserved(number: u32, path: Path<'_>) -> Read<()> {
+pub(super) fn reserved(number: u32, path: Path<'_>) -> Read<()> {
     if number == 0 { Ok(()) } else { Err(Violation::new(path.member("reserved"), format!("expected 0, found {number}")).into()) }
 }
 

@@ -12,10 +12,17 @@ use super::sized::{self as grown, Sized};
 use super::status::agenthost_status;
 use super::text::agenthost_str;
 use super::words::agenthost_run_status;
-use crate::protocol::Path;
+use crate::protocol::{Path, Violation};
 use crate::runs::{ListRuns, Runs};
 
-/// Which runs to list. All that is given has to fit.
+/// `agenthost_list_runs.has_owner`: whoever owns them.
+pub const AGENTHOST_OWNER_ANY: u32 = 0;
+/// `agenthost_list_runs.has_owner`: only runs of `owner`, which is not empty.
+pub const AGENTHOST_OWNER_GIVEN: u32 = 1;
+/// `agenthost_list_runs.has_owner`: only runs that no principal created.
+pub const AGENTHOST_OWNER_NONE: u32 = 2;
+
+/// Which runs to list. All that is given has to fit. What is given beside a flag that does not ask for it is refused.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct agenthost_list_runs {
@@ -23,15 +30,15 @@ pub struct agenthost_list_runs {
     pub struct_size: usize,
     /// In this state; 0 for any.
     pub status: agenthost_run_status,
-    /// 1: only runs of `owner`.
+    /// `AGENTHOST_OWNER_...`.
     pub has_owner: u32,
-    /// A principal; empty for runs without one.
+    /// A principal; empty unless `has_owner` is `AGENTHOST_OWNER_GIVEN`.
     pub owner: agenthost_str,
     /// 1: only runs for `agent_id`.
     pub has_agent_id: u32,
     /// 0.
     pub reserved: u32,
-    /// An agent; empty for runs without one.
+    /// An agent; empty for runs without one, and when `has_agent_id` is 0.
     pub agent_id: agenthost_str,
     /// The cursor of the page before; 0 for the first.
     pub after: u64,
@@ -91,12 +98,29 @@ pub unsafe extern "C" fn agenthost_runs_list(
             0 => None,
             status => Some(from_c::word(status, place("status"))?),
         };
-        let owner = from_c::flag(request.has_owner, place("hasOwner"))?;
-        let agent_id = from_c::flag(request.has_agent_id, place("hasAgentId"))?;
+        let owner = match (request.has_owner, owned(request.owner, "owner")?) {
+            (AGENTHOST_OWNER_ANY, owner) if owner.is_empty() => None,
+            (AGENTHOST_OWNER_NONE, owner) if owner.is_empty() => Some(owner),
+            (AGENTHOST_OWNER_GIVEN, owner) if !owner.is_empty() => Some(owner),
+            (AGENTHOST_OWNER_GIVEN, _) => {
+                let expected = "expected a principal, found the empty text: AGENTHOST_OWNER_NONE asks for runs without one";
+                return Err(Violation::new(place("owner"), expected).into());
+            }
+            (AGENTHOST_OWNER_ANY | AGENTHOST_OWNER_NONE, _) => {
+                return Err(Violation::new(place("owner"), "expected the empty text beside this hasOwner").into());
+            }
+            (has, _) => return Err(Violation::new(place("hasOwner"), format!("expected 0, 1 or 2, found {has}")).into()),
+        };
+        let agent_id = match (from_c::flag(request.has_agent_id, place("hasAgentId"))?, owned(request.agent_id, "agentId")?) {
+            (true, agent_id) => Some(agent_id),
+            (false, agent_id) if agent_id.is_empty() => None,
+            (false, _) => return Err(Violation::new(place("agentId"), "expected the empty text beside hasAgentId 0").into()),
+        };
+        from_c::reserved(request.reserved, Path::ROOT)?;
         Ok(runs.list_runs(ListRuns {
             status,
-            owner: if owner { Some(owned(request.owner, "owner")?) } else { None },
-            agent_id: if agent_id { Some(owned(request.agent_id, "agentId")?) } else { None },
+            owner,
+            agent_id,
             after: request.after,
             limit: usize::try_from(request.limit).unwrap_or(usize::MAX),
         }))

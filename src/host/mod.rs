@@ -87,7 +87,7 @@ pub struct HostOptions {
 /// What belongs to one dispatch, beside the message.
 #[derive(Clone, Debug, Default)]
 pub struct DispatchOptions<'a> {
-    /// Whom the transport authenticated. Never empty.
+    /// Whom the transport authenticated. Never empty, and without U+0000.
     pub principal: Option<Cow<'a, str>>,
     /// How long to wait for a deferred answer; the host's default when there is none. It bounds the wait after the slot and
     /// never cuts a slot short.
@@ -103,6 +103,9 @@ pub enum HostMisuse {
     /// An empty principal: say that there is none, or name it.
     #[error("an empty principal is not a principal: leave it out, or name who was authenticated")]
     EmptyPrincipal,
+    /// A principal with U+0000 inside: whoever reads it as a C string would take it for another.
+    #[error("a principal with U+0000 inside is refused, as a service may read it only up to there: name who was authenticated")]
+    NulInPrincipal,
 }
 
 /// Why a host is not closed.
@@ -272,10 +275,11 @@ impl Host {
         if self.handle.core.is_forked() {
             return Err(HostMisuse::Forked);
         }
-        if principal == Some("") {
-            return Err(HostMisuse::EmptyPrincipal);
+        match principal {
+            Some("") => Err(HostMisuse::EmptyPrincipal),
+            Some(principal) if principal.contains('\0') => Err(HostMisuse::NulInPrincipal),
+            _ => Ok(()),
         }
-        Ok(())
     }
 }
 

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::Runs;
 use super::job::LaterResult;
-use super::names::{check_name, check_optional_name, check_principal};
+use super::names::{check_name, check_optional_name, checked_principal};
 use super::read;
 use super::refuse;
 use super::token::same_digest;
@@ -41,8 +41,7 @@ impl Runs {
         timeout: Duration,
     ) -> LaterResult<Followed> {
         start(|| {
-            let principal = principal.unwrap_or_default().to_owned();
-            check_principal(&principal)?;
+            let principal = checked_principal(principal)?.to_owned();
             check_name(Path::ROOT.member("runId"), run_id)?;
             if after > MAX_UNSIGNED {
                 return Err(refuse::invalid_member("afterSequence", "expected at most 2^53-1"));

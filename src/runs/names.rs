@@ -26,12 +26,14 @@ pub(crate) fn check_optional_name(path: Path<'_>, value: &str) -> Result<(), Ref
     Err(refuse::invalid(&Violation::new(path, expected)))
 }
 
-/// Refuses a principal that cannot be an owner.
-pub(crate) fn check_principal(principal: &str) -> Result<(), Refusal> {
-    if principal.len() > MAX_NAME_BYTES || principal.chars().any(char::is_control) {
-        return Err(refuse::unauthorized("a principal has at most 255 bytes and no control characters"));
+/// The principal of a call, empty for a call without one. A principal that cannot be an owner is refused; above all the empty one,
+/// which would see every run.
+pub(crate) fn checked_principal(principal: Option<&str>) -> Result<&str, Refusal> {
+    let Some(principal) = principal else { return Ok("") };
+    if principal.is_empty() || principal.len() > MAX_NAME_BYTES || principal.chars().any(char::is_control) {
+        return Err(refuse::unauthorized("a principal has 1 to 255 bytes and no control characters"));
     }
-    Ok(())
+    Ok(principal)
 }
 
 /// Refuses metadata with a sensitive name.

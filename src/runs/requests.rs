@@ -7,7 +7,7 @@ use super::command::{Command, NewRun, Reply, Retry, Target};
 use super::core::Core;
 use super::fingerprint::{Fingerprint, Repeated};
 use super::later::Later;
-use super::names::{check_metadata, check_name, check_optional_name, check_principal};
+use super::names::{check_metadata, check_name, check_optional_name, checked_principal};
 use super::read;
 use super::refuse::{self, Refusal};
 use super::views;
@@ -28,11 +28,10 @@ impl Core {
 
     /// Refuses what no store should see; else says who calls (empty: nobody).
     fn admit(&self, call: &Call<'_>, request: &Request<'_>) -> Result<String, Refusal> {
-        let principal = call.principal.as_deref().unwrap_or_default();
+        let principal = checked_principal(call.principal.as_deref())?;
         if principal.is_empty() && self.require_principal {
             return Err(refuse::unauthorized("these runs require an authenticated principal"));
         }
-        check_principal(principal)?;
         let body = Path::ROOT.member("body");
         request.check(body, &self.sensitive).map_err(|violation| refuse::invalid(&violation))?;
         let context = body.member("context");

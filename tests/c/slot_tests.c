@@ -336,6 +336,36 @@ static void principals_are_given_or_not_and_never_empty(void) {
     agenthost_host_release(host);
 }
 
+static void a_principal_that_is_given_by_mistake_is_never_none(void) {
+    static const agenthost_str nul_inside = {"some\0body", 9};
+    stub service = {0};
+    agenthost_str none = {NULL, 0};
+    agenthost_dispatch_options options;
+    agenthost_buffer *response = NULL;
+    agenthost_pending *pending = NULL;
+    agenthost_str request = request_of(AGENTHOST_GET_RUN);
+    agenthost_host *host = stub_host(&service, serve_principal, &none);
+    int flag;
+    inbox in = INBOX;
+    for (flag = 0; flag < 2; flag++) {
+        AGENTHOST_INIT(&options);
+        options.has_principal = (uint32_t)flag;
+        options.principal = flag ? nul_inside : agenthost_text("somebody");
+        CHECK_EQUAL(agenthost_dispatch_json_with(host, request, &options, &response), AGENTHOST_INVALID_ARGUMENT);
+        CHECK(response == NULL);
+        CHECK_EQUAL(agenthost_dispatch_json_async(host, request, &options, inbox_done, &in, &pending), AGENTHOST_INVALID_ARGUMENT);
+        CHECK(pending == NULL);
+    }
+    CHECK_EQUAL(atomic_load(&in.count), 0);
+    CHECK_EQUAL(atomic_load(&service.served), 0);
+    /* An empty text says nothing, whatever it points to. */
+    AGENTHOST_INIT(&options);
+    options.principal = agenthost_text("");
+    CHECK_EQUAL(agenthost_dispatch_json_with(host, request, &options, &response), AGENTHOST_OK);
+    CHECK_SUCCESS(take(response));
+    agenthost_host_release(host);
+}
+
 static void a_host_can_require_a_principal(void) {
     stub service = {0};
     agenthost_service slots = stub_service(&service);
@@ -372,6 +402,7 @@ const test slot_tests[] = {
     {"the host's default timeout", the_hosts_default_timeout},
     {"a slot may dispatch again", a_slot_may_dispatch_again},
     {"principals are given or not, and never empty", principals_are_given_or_not_and_never_empty},
+    {"a principal that is given by mistake is never none", a_principal_that_is_given_by_mistake_is_never_none},
     {"a host can require a principal", a_host_can_require_a_principal},
     {NULL, NULL},
 };

@@ -68,6 +68,11 @@ fn a_principal_that_cannot_be_an_owner_is_unauthorized(setup: &Setup) {
         let bad = Client { runs: runs.clone(), principal: Some(principal) };
         assert_eq!(code(bad.create("k", "run")), ErrorCode::Unauthorized);
     }
+    // By mistake empty: not a call without principal, which would see every run.
+    client(&runs).create("k", "nobody's").unwrap();
+    let empty = Client { runs: runs.clone(), principal: Some("") };
+    assert_eq!(code(empty.get("nobody's")), ErrorCode::Unauthorized);
+    assert_eq!(code(runs.wait_events(Some(""), "nobody's", 0, 10, SOON).wait()), ErrorCode::Unauthorized);
     let longest = Client { runs: runs.clone(), principal: Some(&long[1..]) };
     longest.create("k", "run").unwrap();
     longest.get("run").unwrap();

@@ -231,10 +231,13 @@ fn a_done_that_panics_is_logged_and_the_host_goes_on() {
 }
 
 #[test]
-fn an_empty_principal_is_misuse() {
+fn a_principal_that_nobody_can_have_is_misuse() {
     let host = Stage::default().host(|reply| reply.answer(&well()).unwrap());
-    let options = DispatchOptions { principal: Some("".into()), ..DispatchOptions::default() };
-    assert_eq!(host.dispatch(CREATE, options), Err(HostMisuse::EmptyPrincipal));
-    let refused = host.dispatch_async(CREATE, Some("".into()), |_| panic!("not started"), |_| panic!("not done"));
-    assert_eq!(refused, Err(HostMisuse::EmptyPrincipal));
+    for (principal, misuse) in [("", HostMisuse::EmptyPrincipal), ("some\0body", HostMisuse::NulInPrincipal)] {
+        let options = DispatchOptions { principal: Some(principal.into()), ..DispatchOptions::default() };
+        assert_eq!(host.dispatch(CREATE, options), Err(misuse));
+        let refused = host.dispatch_async(CREATE, Some(principal.into()), |_| panic!("not started"), |_| panic!("not done"));
+        assert_eq!(refused, Err(misuse));
+        assert_eq!(host.open(CREATE, Some(principal.into())).err(), Some(misuse));
+    }
 }

@@ -126,7 +126,7 @@ pub(crate) fn principal<'a>(principal: Option<&'a Bound<'_, PyAny>>) -> PyResult
 
 pub(crate) fn misuse(misuse: HostMisuse) -> PyErr {
     match misuse {
-        HostMisuse::EmptyPrincipal => PyValueError::new_err(misuse.to_string()),
+        HostMisuse::EmptyPrincipal | HostMisuse::NulInPrincipal => PyValueError::new_err(misuse.to_string()),
         HostMisuse::Forked => PyRuntimeError::new_err(misuse.to_string()),
     }
 }

@@ -234,6 +234,49 @@ static void runs_have_their_rule_of_who_sees_what(void) {
     CHECK(rule.ended == 1);
 }
 
+/* A filter that is given by mistake refuses the list; it never means other runs than those that were asked for. */
+static void an_owner_that_is_given_by_mistake_is_never_none(void) {
+    static const char *const owners[] = {"bob", "", "somebody", "bob"};
+    static const uint32_t has[] = {0, AGENTHOST_OWNER_GIVEN, AGENTHOST_OWNER_NONE, 3};
+    static const char *const paths[] = {"owner", "owner", "owner", "hasOwner"};
+    agenthost_runs *runs = NULL;
+    agenthost_host *host = NULL;
+    agenthost_outcome *outcome = NULL;
+    agenthost_list_runs list;
+    size_t i;
+
+    CHECK(agenthost_runs_open(TEXT("memory:"), NULL, &runs, NULL) == AGENTHOST_OK);
+    CHECK(agenthost_runs_host(runs, NULL, &host, NULL) == AGENTHOST_OK);
+    dispatch_as(host, "bob", "create_run", "k", "{\"context\":{\"runId\":\"bobs\"}}", "\"revision\":1");
+    dispatch(host, "create_run", "k", "{\"context\":{\"runId\":\"nobodys\"}}", "\"revision\":1");
+    for (i = 0; i < sizeof has / sizeof *has; i++) {
+        AGENTHOST_INIT(&list);
+        list.has_owner = has[i];
+        list.owner = TEXT(owners[i]);
+        badly(agenthost_runs_list(runs, &list, NULL, NULL, &outcome), &outcome, AGENTHOST_CODE_INVALID_REQUEST, paths[i]);
+    }
+    AGENTHOST_INIT(&list);
+    list.agent_id = TEXT("agent");
+    badly(agenthost_runs_list(runs, &list, NULL, NULL, &outcome), &outcome, AGENTHOST_CODE_INVALID_REQUEST, "agentId");
+    list.agent_id = TEXT("");
+    list.reserved = 1;
+    badly(agenthost_runs_list(runs, &list, NULL, NULL, &outcome), &outcome, AGENTHOST_CODE_INVALID_REQUEST, "reserved");
+    list.reserved = 0;
+
+    list.has_owner = AGENTHOST_OWNER_GIVEN;
+    list.owner = TEXT("bob");
+    well(agenthost_runs_list(runs, &list, NULL, NULL, &outcome), &outcome);
+    CHECK(agenthost_outcome_run_count(outcome) == 1 && is(agenthost_outcome_run(outcome, 0)->run_id, "bobs"));
+    agenthost_outcome_free(outcome);
+    list.has_owner = AGENTHOST_OWNER_NONE;
+    list.owner = TEXT("");
+    well(agenthost_runs_list(runs, &list, NULL, NULL, &outcome), &outcome);
+    CHECK(agenthost_outcome_run_count(outcome) == 1 && is(agenthost_outcome_run(outcome, 0)->run_id, "nobodys"));
+    agenthost_outcome_free(outcome);
+    agenthost_host_release(host);
+    agenthost_runs_release(runs);
+}
+
 /* A file that may not grow any further, as on a full disk: the log is told why, the caller that it may retry, and so it is. */
 static void a_full_disk_is_unavailable_and_told_to_the_log(const char *folder) {
     agenthost_runs *runs = NULL;
@@ -273,5 +316,6 @@ void options_are_kept(const char *folder) {
     a_host_over_runs_has_its_options();
     wrong_options_are_named();
     runs_have_their_rule_of_who_sees_what();
+    an_owner_that_is_given_by_mistake_is_never_none();
     a_full_disk_is_unavailable_and_told_to_the_log(folder);
 }

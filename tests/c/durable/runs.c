@@ -161,7 +161,7 @@ static void a_run_lives(agenthost_runs *runs, const char *copy) {
 
     AGENTHOST_INIT(&list);
     list.status = AGENTHOST_RUN_COMPLETED;
-    list.has_owner = 1;
+    list.has_owner = AGENTHOST_OWNER_NONE;
     well(agenthost_runs_list(runs, &list, NULL, NULL, &outcome), &outcome);
     CHECK(agenthost_outcome_run_count(outcome) == 1 && is(agenthost_outcome_run(outcome, 0)->run_id, "run"));
     CHECK(agenthost_outcome_run(outcome, 0)->head_sequence == 9 && agenthost_outcome_run(outcome, 0)->completed_at_unix_ms.present == 1);
@@ -273,6 +273,6 @@ int main(int argc, char **argv) {
     a_run_lives(runs, copy);
     agenthost_runs_release(runs);
     for (kind = 1; kind <= AGENTHOST_LIVE_OUTCOMES; kind++) CHECK(agenthost_live(kind) == 0);
-    puts("c-durable: 8 passed, 0 failed");
+    puts("c-durable: 9 passed, 0 failed");
     return 0;
 }
