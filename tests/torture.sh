@@ -8,3 +8,4 @@ cargo test --quiet -p agenthost --test durability_sqlite -- torture "${1:-1000}"
 AGENTHOST_MODEL=large cargo test --quiet -p agenthost --lib --config 'profile.dev.package.agenthost.opt-level=1' -- \
     --nocapture --exact runs::model::every_interleaving_keeps_the_promises
 tests/c/tsan.sh
+tests/miri.sh

@@ -77,6 +77,6 @@ pub(super) unsafe fn call<T: Send + 'static>(
         let to = unsafe { To::of(done, data, outcome) }?;
         // SAFETY: as above.
         let runs = unsafe { runs(handle) }?;
-        to.send(start(runs), value)
+        to.send(start(&runs), value)
     })
 }

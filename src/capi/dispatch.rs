@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::ffi::c_void;
 
-use super::entry::{Done, borrowed, entry, place, quietly};
+use super::entry::{Done, Place, borrowed, entry, quietly};
 use super::from_c;
 use super::host::{agenthost_host, host, milliseconds};
 use super::live::{AGENTHOST_LIVE_PENDINGS, Live};
@@ -98,7 +98,7 @@ pub unsafe extern "C" fn agenthost_dispatch_json_with(
 ) -> agenthost_status {
     entry(|| {
         // SAFETY: the caller keeps the header's rules.
-        let place = unsafe { place(response) }?;
+        let place = unsafe { Place::of(response) }?;
         // SAFETY: as above.
         let host = unsafe { self::host(host) }?;
         // SAFETY: as above.
@@ -107,7 +107,7 @@ pub unsafe extern "C" fn agenthost_dispatch_json_with(
         let (principal, timeout) = unsafe { read(options) }?;
         let options = DispatchOptions { principal, timeout: milliseconds(timeout) };
         let bytes = host.dispatch(message, options).map_err(status_of)?;
-        *place = agenthost_buffer::make(bytes);
+        place.put(agenthost_buffer::make(bytes));
         Ok(())
     })
 }
@@ -184,8 +184,9 @@ pub unsafe extern "C" fn agenthost_dispatch_json_async(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn agenthost_pending_cancel(pending: *mut agenthost_pending) -> agenthost_status {
     entry(|| {
-        // SAFETY: the caller keeps the header's rules.
-        match unsafe { borrowed(pending.cast_const()) }?.pending.cancel() {
+        // SAFETY: the caller keeps the header's rules. A clone, as `done` may free the handle.
+        let pending = unsafe { borrowed(pending.cast_const()) }?.pending.clone();
+        match pending.cancel() {
             Ok(true) => Ok(()),
             Ok(false) => Err(AGENTHOST_ALREADY_DONE),
             Err(misuse) => Err(status_of(misuse)),

@@ -23,18 +23,31 @@ pub(super) fn quietly(body: impl FnOnce()) {
     let _ = catch_unwind(AssertUnwindSafe(body));
 }
 
-/// A place for a result, set to NULL: whoever looks after a failure finds NULL.
-///
-/// # Safety
-/// `place` is NULL, or writable and not used by anybody else until the export returns.
-pub(super) unsafe fn place<'a, T>(place: *mut *mut T) -> Done<&'a mut *mut T> {
-    // SAFETY: by this function's own contract.
-    let place = unsafe { place.as_mut() }.ok_or(AGENTHOST_NULL_ARGUMENT)?;
-    *place = std::ptr::null_mut();
-    Ok(place)
+/// Where C wants a result. No reference, as callbacks run before the result is there, and C may read its own variable in them.
+pub(super) struct Place<T>(*mut *mut T);
+
+impl<T> Place<T> {
+    /// The place, set to NULL: whoever reads it after a failure finds NULL.
+    ///
+    /// # Safety
+    /// `place` is NULL, or writable until the export returns.
+    pub(super) unsafe fn of(place: *mut *mut T) -> Done<Place<T>> {
+        if place.is_null() {
+            return Err(AGENTHOST_NULL_ARGUMENT);
+        }
+        // SAFETY: by this function's own contract.
+        unsafe { place.write(std::ptr::null_mut()) };
+        Ok(Place(place))
+    }
+
+    /// Puts the result there.
+    pub(super) fn put(self, result: *mut T) {
+        // SAFETY: who made this has vouched for the place.
+        unsafe { self.0.write(result) };
+    }
 }
 
-/// What a pointer points to.
+/// What a pointer points to. No callback of C's may run while the result is used: it could free what is borrowed.
 ///
 /// # Safety
 /// `pointer` is NULL, or points to a valid `T` that nobody changes until the export returns.

@@ -4,7 +4,7 @@ use std::ffi::c_void;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::entry::{Done, borrowed, entry, place, quietly};
+use super::entry::{Done, Place, borrowed, entry, quietly};
 use super::from_c::{self, Unread};
 use super::live::{AGENTHOST_LIVE_HOSTS, Live};
 use super::requests::sized;
@@ -17,7 +17,7 @@ use super::status::{
 use super::text::{agenthost_buffer, agenthost_pair, agenthost_pairs, agenthost_str};
 use super::to_c;
 use crate::dispatch::{DEFAULT_MAX_MESSAGE_BYTES, Dispatcher};
-use crate::host::{CloseError, Host, HostOptions, LogHook, LogLevel};
+use crate::host::{CloseError, Core, Host, HostOptions, LogHook, LogLevel};
 use crate::protocol::{Path, SensitiveNames, Violation};
 
 /// A host. Counted: `agenthost_host_retain`, `agenthost_host_release`. Any number of threads may use it at once, each as long
@@ -172,7 +172,7 @@ pub unsafe extern "C" fn agenthost_host_new(
         let (taken, options) = unsafe { (take(service), host_options(options)) };
         let service = Service::of(&taken);
         // SAFETY: as above.
-        let Ok(place) = (unsafe { place(host) }) else {
+        let Ok(place) = (unsafe { Place::of(host) }) else {
             return fail((AGENTHOST_NULL_ARGUMENT, "host: expected a place for the host, found NULL".into()));
         };
         let slots = match taken {
@@ -188,7 +188,7 @@ pub unsafe extern "C" fn agenthost_host_new(
             Ok(options) => options,
             Err(trouble) => return fail(trouble),
         };
-        *place = into_raw(Host::deferring(Box::new(service.keep(slots)), options));
+        place.put(into_raw(Host::deferring(Box::new(service.keep(slots)), options)));
         Ok(())
     })
 }
@@ -316,13 +316,13 @@ pub fn into_raw(host: Host) -> *mut agenthost_host {
     Arc::into_raw(Arc::new(agenthost_host { host, _live: Live::new() })).cast_mut()
 }
 
-/// The host behind a pointer.
+/// What the host behind a pointer shares with its calls. Callbacks may run while it is held: one of them may release the last count.
 ///
 /// # Safety
-/// `host` is NULL, or a host that somebody holds a count of until the export returns.
-pub(super) unsafe fn host<'a>(host: *const agenthost_host) -> Done<&'a Host> {
+/// `host` is NULL, or a host that somebody holds a count of now.
+pub(super) unsafe fn host(host: *const agenthost_host) -> Done<Arc<Core>> {
     // SAFETY: by this function's own contract.
-    Ok(&unsafe { borrowed(host) }?.host)
+    Ok(unsafe { borrowed(host) }?.host.core())
 }
 
 /// Takes another count.
@@ -330,7 +330,7 @@ pub(super) unsafe fn host<'a>(host: *const agenthost_host) -> Done<&'a Host> {
 pub unsafe extern "C" fn agenthost_host_retain(host: *mut agenthost_host) -> agenthost_status {
     entry(|| {
         // SAFETY: the caller holds a count.
-        if unsafe { self::host(host) }?.is_forked() {
+        if unsafe { borrowed(host.cast_const()) }?.host.is_forked() {
             return Err(AGENTHOST_FORKED);
         }
         // SAFETY: `into_raw` has made the pointer, and it is alive.

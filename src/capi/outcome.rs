@@ -3,7 +3,7 @@
 use std::ffi::c_void;
 use std::ptr;
 
-use super::entry::{Done, borrowed, place, quietly};
+use super::entry::{Done, Place, borrowed, quietly};
 use super::from_c::Unread;
 use super::live::{AGENTHOST_LIVE_OUTCOMES, Live};
 use super::requests::agenthost_context;
@@ -248,9 +248,9 @@ fn summary(run: &RunSummary) -> agenthost_run_summary {
 }
 
 /// Where an outcome goes: to a callback, or to a place, for which the call waits.
-pub(super) enum To<'a> {
+pub(super) enum To {
     Done(unsafe extern "C-unwind" fn(data: *mut c_void, outcome: *mut agenthost_outcome), Data),
-    Place(&'a mut *mut agenthost_outcome),
+    Place(Place<agenthost_outcome>),
 }
 
 /// The data of a callback.
@@ -259,20 +259,16 @@ pub(super) struct Data(*mut c_void);
 // SAFETY: the header says that the callback runs on any thread.
 unsafe impl Send for Data {}
 
-impl<'a> To<'a> {
+impl To {
     /// Exactly one of the two has to be there.
     ///
     /// # Safety
-    /// As [`place`].
-    pub(super) unsafe fn of(
-        done: agenthost_outcome_done,
-        data: *mut c_void,
-        outcome: *mut *mut agenthost_outcome,
-    ) -> Done<To<'a>> {
+    /// As [`Place::of`].
+    pub(super) unsafe fn of(done: agenthost_outcome_done, data: *mut c_void, outcome: *mut *mut agenthost_outcome) -> Done<To> {
         match (done, outcome.is_null()) {
             (Some(done), true) => Ok(To::Done(done, Data(data))),
             // SAFETY: by this function's own contract.
-            (None, _) => Ok(To::Place(unsafe { place(outcome) }?)),
+            (None, _) => Ok(To::Place(unsafe { Place::of(outcome) }?)),
             (Some(_), false) => Err(AGENTHOST_INVALID_ARGUMENT),
         }
     }
@@ -294,7 +290,7 @@ impl<'a> To<'a> {
                 // SAFETY: the caller keeps the header's rules for the callback and its data.
                 unsafe { done(data, agenthost_outcome::make(result.map(value))) };
             }),
-            To::Place(place) => *place = agenthost_outcome::make(later.wait().map(value)),
+            To::Place(place) => place.put(agenthost_outcome::make(later.wait().map(value))),
         }
         Ok(())
     }

@@ -3,7 +3,7 @@
 use std::ffi::c_void;
 use std::sync::Arc;
 
-use super::entry::{Done, entry, place, quietly};
+use super::entry::{Done, Place, entry, quietly};
 use super::from_c::{self, FromC, Unread};
 use super::live::{AGENTHOST_LIVE_REPLIES, Live};
 use super::results::{agenthost_error, agenthost_event, agenthost_run, agenthost_submission};
@@ -13,7 +13,7 @@ use super::status::{
     AGENTHOST_WRONG_OPERATION, agenthost_status,
 };
 use super::text::agenthost_str;
-use crate::host::{AnswerError, DeferredReply, Reply};
+use crate::host::{AbandonedHook, AnswerError, DeferredReply, Given, Reply, Settled};
 use crate::protocol::{Operation, Path};
 use crate::service::Answer;
 
@@ -53,7 +53,7 @@ impl agenthost_reply {
     }
 }
 
-/// The reply behind a pointer.
+/// The reply behind a pointer. No callback of C's may run while the result is used: it could use or free the same reply.
 ///
 /// # Safety
 /// `reply` is NULL, or a reply that may be used here: a slot's on its thread while it runs, a deferred one by one thread.
@@ -63,28 +63,42 @@ unsafe fn reply<'a>(reply: *mut agenthost_reply) -> Done<&'a mut Reply<'static>>
     if reply.is_forked() { Err(AGENTHOST_FORKED) } else { Ok(reply) }
 }
 
-fn status_of(answered: Result<(), AnswerError>) -> Done {
-    answered.map_err(|error| match error {
+fn status_of(error: AnswerError) -> agenthost_status {
+    match error {
         AnswerError::BadAnswer(_) => AGENTHOST_BAD_ANSWER,
         AnswerError::AlreadyDone => AGENTHOST_ALREADY_DONE,
         AnswerError::WrongOperation => AGENTHOST_WRONG_OPERATION,
-    })
-}
-
-/// Answers with what could be read, or `internal` with what is broken about it.
-fn answer<T>(
-    reply: &mut Reply<'_>,
-    read: Result<T, Unread>,
-    give: impl FnOnce(&mut Reply<'_>, T) -> Result<(), AnswerError>,
-) -> Done {
-    match read {
-        Ok(value) => status_of(give(reply, value)),
-        Err(Unread::Misuse(status)) => Err(status),
-        Err(Unread::Broken(violation)) => status_of(reply.broken(*violation)),
     }
 }
 
-/// Reads a struct of an answer and gives it, when the operation is one that it answers.
+/// Answers an operation that `fits` with what `read` gives, or `internal` with what is broken about it. The answer is delivered when
+/// nothing borrows from the reply any more: who gets it may free the reply.
+///
+/// # Safety
+/// As [`reply`].
+unsafe fn answer<T>(
+    pointer: *mut agenthost_reply,
+    fits: impl FnOnce(Operation) -> bool,
+    read: impl FnOnce() -> Result<T, Unread>,
+    settle: impl FnOnce(&mut Reply<'static>, T) -> Result<Settled<'static>, AnswerError>,
+) -> agenthost_status {
+    let settled = || {
+        // SAFETY: by this function's own contract.
+        let reply = unsafe { reply(pointer) }?;
+        if !fits(reply.operation()) {
+            return Err(AGENTHOST_WRONG_OPERATION);
+        }
+        let settled = match read() {
+            Ok(value) => settle(reply, value),
+            Err(Unread::Misuse(status)) => return Err(status),
+            Err(Unread::Broken(violation)) => reply.settle(Given::Broken(violation)),
+        };
+        settled.map_err(status_of)
+    };
+    entry(|| settled()?.deliver().map_err(status_of))
+}
+
+/// Answers with a struct, when the operation is one that it answers.
 ///
 /// # Safety
 /// As [`reply`] and [`from_c::read`].
@@ -92,21 +106,13 @@ unsafe fn answer_with<T: FromC>(
     pointer: *mut agenthost_reply,
     value: *const T,
     fits: impl FnOnce(Operation) -> bool,
-    give: impl FnOnce(&mut Reply<'_>, T::Value<'_>) -> Result<(), AnswerError>,
+    settle: impl FnOnce(&mut Reply<'static>, T::Value<'_>) -> Result<Settled<'static>, AnswerError>,
 ) -> agenthost_status {
-    entry(|| {
-        // SAFETY: by this function's own contract.
-        let reply = unsafe { reply(pointer) }?;
-        if value.is_null() {
-            return Err(AGENTHOST_NULL_ARGUMENT);
-        }
-        if !fits(reply.operation()) {
-            return Err(AGENTHOST_WRONG_OPERATION);
-        }
-        // SAFETY: by this function's own contract.
-        let read = unsafe { from_c::read(value, Path::ROOT) };
-        answer(reply, read, give)
-    })
+    if value.is_null() {
+        return AGENTHOST_NULL_ARGUMENT;
+    }
+    // SAFETY: by this function's own contract.
+    unsafe { answer(pointer, fits, || from_c::read(value, Path::ROOT), settle) }
 }
 
 /// Answers a mutation.
@@ -117,7 +123,9 @@ pub unsafe extern "C" fn agenthost_reply_submission(
 ) -> agenthost_status {
     // SAFETY: the caller keeps the header's rules.
     unsafe {
-        answer_with(reply, submission, Operation::mutates, |reply, submission| reply.answer(&Answer::Submission(submission)))
+        answer_with(reply, submission, Operation::mutates, |reply, submission| {
+            reply.settle(Given::Answer(&Answer::Submission(submission)))
+        })
     }
 }
 
@@ -126,7 +134,7 @@ pub unsafe extern "C" fn agenthost_reply_submission(
 pub unsafe extern "C" fn agenthost_reply_run(reply: *mut agenthost_reply, run: *const agenthost_run) -> agenthost_status {
     let fits = |operation| operation == Operation::GetRun;
     // SAFETY: the caller keeps the header's rules.
-    unsafe { answer_with(reply, run, fits, |reply, run| reply.answer(&Answer::Run(run))) }
+    unsafe { answer_with(reply, run, fits, |reply, run| reply.settle(Given::Answer(&Answer::Run(run)))) }
 }
 
 /// Adds an event to the answer of `list_events`: zero or more events, in order, then one `agenthost_reply_page`.
@@ -134,7 +142,7 @@ pub unsafe extern "C" fn agenthost_reply_run(reply: *mut agenthost_reply, run: *
 pub unsafe extern "C" fn agenthost_reply_event(reply: *mut agenthost_reply, event: *const agenthost_event) -> agenthost_status {
     let fits = |operation| operation == Operation::ListEvents;
     // SAFETY: the caller keeps the header's rules.
-    unsafe { answer_with(reply, event, fits, |reply, event| reply.event(&event)) }
+    unsafe { answer_with(reply, event, fits, |reply, event| reply.settle(Given::Event(&event))) }
 }
 
 /// Answers `list_events` with the events that were added. `next_sequence` is the last event's sequence, or the request's
@@ -145,34 +153,24 @@ pub unsafe extern "C" fn agenthost_reply_page(
     next_sequence: u64,
     has_more: u32,
 ) -> agenthost_status {
-    entry(|| {
-        // SAFETY: the caller keeps the header's rules.
-        let reply = unsafe { self::reply(reply) }?;
-        if reply.operation() != Operation::ListEvents {
-            return Err(AGENTHOST_WRONG_OPERATION);
-        }
-        let read = from_c::flag(has_more, Path::ROOT.member("hasMore"));
-        answer(reply, read, |reply, has_more| reply.page(next_sequence, has_more))
-    })
+    let fits = |operation| operation == Operation::ListEvents;
+    let read = || from_c::flag(has_more, Path::ROOT.member("hasMore"));
+    // SAFETY: the caller keeps the header's rules.
+    unsafe { answer(reply, fits, read, |reply, has_more| reply.settle(Given::Page { next_sequence, has_more })) }
 }
 
 /// Answers any operation with a failure.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn agenthost_reply_error(reply: *mut agenthost_reply, error: *const agenthost_error) -> agenthost_status {
     // SAFETY: the caller keeps the header's rules.
-    unsafe { answer_with(reply, error, |_| true, |reply, error| reply.error(&error)) }
+    unsafe { answer_with(reply, error, |_| true, |reply, error| reply.settle(Given::Error(&error))) }
 }
 
 /// Answers any operation with its result as JSON text, for services that have it so. Checked like the others.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn agenthost_reply_json(reply: *mut agenthost_reply, body: agenthost_str) -> agenthost_status {
-    entry(|| {
-        // SAFETY: the caller keeps the header's rules.
-        let reply = unsafe { self::reply(reply) }?;
-        // SAFETY: as above.
-        let read = unsafe { from_c::text(body, Path::ROOT) };
-        answer(reply, read, |reply, body| reply.json(body))
-    })
+    // SAFETY: the caller keeps the header's rules.
+    unsafe { answer(reply, |_| true, || from_c::text(body, Path::ROOT), |reply, body| reply.settle(Given::Json(body))) }
 }
 
 /// Takes the reply out of the slot. `*deferred` is yours: it works from any thread, one thread at a time, also after the slot
@@ -186,11 +184,11 @@ pub unsafe extern "C" fn agenthost_reply_defer(
 ) -> agenthost_status {
     entry(|| {
         // SAFETY: the caller keeps the header's rules.
-        let place = unsafe { place(deferred) }?;
+        let place = unsafe { Place::of(deferred) }?;
         // SAFETY: as above.
         let reply = unsafe { self::reply(reply) }?;
         let taken = reply.defer().map_err(|_| AGENTHOST_ALREADY_DONE)?;
-        *place = Box::into_raw(Box::new(agenthost_reply(Held::Deferred(taken, Live::new()))));
+        place.put(Box::into_raw(Box::new(agenthost_reply(Held::Deferred(taken, Live::new())))));
         Ok(())
     })
 }
@@ -218,6 +216,20 @@ pub unsafe extern "C" fn agenthost_reply_is_abandoned(reply: *const agenthost_re
         Held::Deferred(reply, _) => reply.is_abandoned(),
     });
     u32::from(abandoned)
+}
+
+/// The deferred reply behind a pointer, as [`reply`].
+///
+/// # Safety
+/// `reply` is NULL, or a reply that may be used here.
+unsafe fn deferred<'a>(reply: *mut agenthost_reply) -> Done<&'a mut DeferredReply> {
+    // SAFETY: by this function's own contract.
+    match unsafe { reply.as_mut() }.map(|reply| &mut reply.0) {
+        None => Err(AGENTHOST_NULL_ARGUMENT),
+        Some(Held::InSlot(_)) => Err(AGENTHOST_INVALID_ARGUMENT),
+        Some(Held::Deferred(reply, _)) if reply.is_forked() => Err(AGENTHOST_FORKED),
+        Some(Held::Deferred(reply, _)) => Ok(reply),
+    }
 }
 
 /// A notification and its data, which ends with the last one that holds it.
@@ -264,13 +276,16 @@ pub unsafe extern "C" fn agenthost_reply_on_abandoned(
             unsafe { super::service::destroy(destroy, data) };
             return Err(AGENTHOST_NULL_ARGUMENT);
         };
-        let notify = Arc::new(Notify { notify, data, destroy });
+        let notify = Notify { notify, data, destroy };
+        let hook: AbandonedHook = Arc::new(move || notify.run());
         // SAFETY: the caller keeps the header's rules.
-        match unsafe { deferred.as_mut() }.map(|reply| &mut reply.0) {
-            None => Err(AGENTHOST_NULL_ARGUMENT),
-            Some(Held::InSlot(_)) => Err(AGENTHOST_INVALID_ARGUMENT),
-            Some(Held::Deferred(reply, _)) if reply.is_forked() => Err(AGENTHOST_FORKED),
-            Some(Held::Deferred(reply, _)) => status_of(reply.on_abandoned(Arc::new(move || notify.run()))),
+        let call = unsafe { self::deferred(deferred) }?.keep_hook(&hook).map_err(status_of)?;
+        // `notify` may run here, and may free the reply.
+        if call.on_abandoned(&hook) {
+            return Ok(());
         }
+        // SAFETY: as above: nothing has run that could have freed it.
+        drop(unsafe { self::deferred(deferred) }?.take_hook());
+        Err(AGENTHOST_ALREADY_DONE)
     })
 }

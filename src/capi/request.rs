@@ -1,6 +1,6 @@
 //! The client's side: requests.
 
-use super::entry::{Done, borrowed, entry, place, quietly};
+use super::entry::{Done, Place, borrowed, entry, quietly};
 use super::from_c::{self, FromC, Unread};
 use super::host::{explain, reason, unexplained};
 use super::live::{AGENTHOST_LIVE_REQUESTS, Live};
@@ -65,7 +65,7 @@ unsafe fn options<'a>(options: *const agenthost_request_options) -> Result<Reque
 /// Reads a body and its options, and freezes them as a request.
 ///
 /// # Safety
-/// As [`from_c::read`], [`options`] and [`place`].
+/// As [`from_c::read`], [`options`] and [`Place::of`].
 unsafe fn prepare<'a, T: FromC<Value<'a>: Into<Request<'a>>>>(
     body: *const T,
     around: *const agenthost_request_options,
@@ -75,7 +75,7 @@ unsafe fn prepare<'a, T: FromC<Value<'a>: Into<Request<'a>>>>(
     entry(|| {
         unexplained(why);
         // SAFETY: by this function's own contract.
-        let place = unsafe { place(request) }?;
+        let place = unsafe { Place::of(request) }?;
         // SAFETY: as above.
         let read = || -> Result<PreparedRequest, Unread> {
             let body = unsafe { from_c::read(body, Path::ROOT.member("body")) }?.into();
@@ -84,7 +84,7 @@ unsafe fn prepare<'a, T: FromC<Value<'a>: Into<Request<'a>>>>(
         };
         match read() {
             Ok(prepared) => {
-                *place = Box::into_raw(Box::new(agenthost_request { prepared, _live: Live::new() }));
+                place.put(Box::into_raw(Box::new(agenthost_request { prepared, _live: Live::new() })));
                 Ok(())
             }
             Err(unread) => {

@@ -2,7 +2,7 @@
 
 use std::ptr;
 
-use super::entry::{Done, borrowed, entry, place, quietly};
+use super::entry::{Done, Place, borrowed, entry, quietly};
 use super::from_c;
 use super::host::{agenthost_host, explain, unexplained};
 use super::live::{AGENTHOST_LIVE_RESPONSES, Live};
@@ -80,7 +80,7 @@ impl Laid {
 }
 
 /// # Safety
-/// As [`place`] and [`from_c::bytes`].
+/// As [`Place::of`] and [`from_c::bytes`].
 unsafe fn parsed(
     message: agenthost_str,
     response: *mut *mut agenthost_response,
@@ -89,14 +89,14 @@ unsafe fn parsed(
 ) -> Done {
     unexplained(why);
     // SAFETY: by this function's own contract.
-    let place = unsafe { place(response) }?;
+    let place = unsafe { Place::of(response) }?;
     // SAFETY: as above.
     let message = unsafe { from_c::bytes(message) }?;
     match parse(message) {
         Ok(parsed) => {
             let response = Box::new(parsed.into_owned());
             let result = Laid::of(&response.outcome);
-            *place = Box::into_raw(Box::new(agenthost_response { response, result, _live: Live::new() }));
+            place.put(Box::into_raw(Box::new(agenthost_response { response, result, _live: Live::new() })));
             Ok(())
         }
         Err(bad) => {
@@ -118,7 +118,7 @@ pub unsafe extern "C" fn agenthost_response_parse(
 ) -> agenthost_status {
     entry(|| {
         // SAFETY: the caller keeps the header's rules.
-        unsafe { place(response) }?;
+        unsafe { Place::of(response) }?;
         // SAFETY: as above.
         let request = unsafe { borrowed(request) }?;
         // SAFETY: as above.

@@ -4,7 +4,7 @@ use std::ffi::c_void;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::entry::{Done, borrowed, entry, place, quietly};
+use super::entry::{Done, Place, borrowed, entry, quietly};
 use super::from_c;
 use super::host::{
     Explained, Log, Taken, UNKNOWN_TAIL, agenthost_host, agenthost_host_options, agenthost_log, explain, host_options, into_raw,
@@ -168,25 +168,25 @@ pub unsafe extern "C" fn agenthost_runs_open(
         // SAFETY: the caller keeps the header's rules.
         let options = unsafe { runs_options(options) };
         // SAFETY: as above.
-        let place = unsafe { place(runs) }?;
+        let place = unsafe { Place::of(runs) }?;
         // SAFETY: as above.
         let url = unsafe { from_c::text(url, Path::ROOT.member("url")) }.map_err(reason).map_err(fail)?;
         let opened = Runs::open(url, options.map_err(fail)?)
             .map_err(|error: OpenError| fail((AGENTHOST_INVALID_ARGUMENT, error.to_string())))?;
         let handle = agenthost_runs { runs: opened, process: fork::generation(), _live: Live::new() };
-        *place = Arc::into_raw(Arc::new(handle)).cast_mut();
+        place.put(Arc::into_raw(Arc::new(handle)).cast_mut());
         Ok(())
     })
 }
 
-/// The runs behind a pointer, in the process that opened them.
+/// The runs behind a pointer, in the process that opened them. A clone, as a callback may release the last count meanwhile.
 ///
 /// # Safety
-/// `runs` is NULL, or runs that somebody holds a count of until the export returns.
-pub(super) unsafe fn runs<'a>(runs: *const agenthost_runs) -> Done<&'a Runs> {
+/// `runs` is NULL, or runs that somebody holds a count of now.
+pub(super) unsafe fn runs(runs: *const agenthost_runs) -> Done<Runs> {
     // SAFETY: by this function's own contract.
     let handle = unsafe { borrowed(runs) }?;
-    if handle.process == fork::generation() { Ok(&handle.runs) } else { Err(AGENTHOST_FORKED) }
+    if handle.process == fork::generation() { Ok(handle.runs.clone()) } else { Err(AGENTHOST_FORKED) }
 }
 
 /// Takes another count.
@@ -244,14 +244,14 @@ pub unsafe extern "C" fn agenthost_runs_host(
         // SAFETY: the caller keeps the header's rules.
         let options = unsafe { host_options(options) };
         // SAFETY: as above.
-        let place = unsafe { place(host) }?;
+        let place = unsafe { Place::of(host) }?;
         // SAFETY: as above.
         let runs = unsafe { self::runs(runs) }?;
         let options = options.map_err(|(status, text)| {
             explain(why, &text);
             status
         })?;
-        *place = into_raw(runs.host(options));
+        place.put(into_raw(runs.host(options)));
         Ok(())
     })
 }

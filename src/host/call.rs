@@ -7,7 +7,7 @@ use super::core::{Callback, Core};
 use super::lock::{Condvar, Mutex, MutexGuard};
 use super::log::LogLevel;
 use super::state::{CallState, LetGo, SlotReturn};
-use crate::dispatch::{Completed, Expected, Unanswered};
+use crate::dispatch::{Expected, Unanswered};
 
 /// What is told that nobody waits for an answer any more.
 pub type AbandonedHook = Arc<dyn Fn() + Send + Sync>;
@@ -16,7 +16,7 @@ pub type AbandonedHook = Arc<dyn Fn() + Send + Sync>;
 pub(super) type Done = Box<dyn FnOnce(Vec<u8>) + Send>;
 
 /// A call, shared by its slot, its deferred reply, its caller and its host.
-pub(super) struct CallShared {
+pub(crate) struct CallShared {
     pub(super) core: Arc<Core>,
     pub(super) state: CallState,
     cell: Mutex<Cell>,
@@ -72,12 +72,9 @@ impl CallShared {
         self.cell().expected.take()
     }
 
-    /// Stores the answer of whoever has claimed the call, and delivers it when the slot has returned.
-    pub(super) fn answer(&self, completed: Completed, callback: &Callback<'_>) {
-        if let Some(violation) = &completed.broken {
-            self.core.log_broken(violation);
-        }
-        self.store(Answer::Response(completed.response), callback);
+    /// Stores the response of whoever has claimed the call, and delivers it when the slot has returned.
+    pub(super) fn answer(&self, response: Vec<u8>, callback: &Callback<'_>) {
+        self.store(Answer::Response(response), callback);
     }
 
     /// Answers for the library. False: something else has answered.
@@ -150,7 +147,7 @@ impl CallShared {
     }
 
     /// Asks to be told when nobody waits any more; at once when that is so already. False: the call is answered.
-    pub(super) fn on_abandoned(&self, hook: &AbandonedHook) -> bool {
+    pub(crate) fn on_abandoned(&self, hook: &AbandonedHook) -> bool {
         let mut cell = self.cell();
         if self.state.is_open() {
             cell.on_abandoned = Some(hook.clone());

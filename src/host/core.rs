@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
 use slab::Slab;
 
@@ -17,8 +18,9 @@ use crate::dispatch::{Dispatcher, Unanswered};
 use crate::protocol::Violation;
 
 /// The shared part of a host.
-pub(super) struct Core {
+pub(crate) struct Core {
     pub(super) dispatcher: Dispatcher,
+    pub(super) default_timeout: Option<Duration>,
     pub(super) activity: Activity,
     service: Box<dyn DeferringService>,
     log: Log,
@@ -36,10 +38,16 @@ pub(super) struct Callback<'a> {
 }
 
 impl Core {
-    pub(super) fn new(dispatcher: Dispatcher, service: Box<dyn DeferringService>, log: Option<LogHook>) -> Core {
+    pub(super) fn new(
+        dispatcher: Dispatcher,
+        default_timeout: Option<Duration>,
+        service: Box<dyn DeferringService>,
+        log: Option<LogHook>,
+    ) -> Core {
         static HOSTS: AtomicU64 = AtomicU64::new(1);
         Core {
             dispatcher,
+            default_timeout,
             activity: Activity::new(HOSTS.fetch_add(1, Ordering::Relaxed)),
             service,
             log: Log::new(log),

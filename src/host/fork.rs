@@ -34,13 +34,14 @@ fn renew(cell: &AtomicU64) -> u64 {
 
 enum Page {
     /// The first word of a page that a fork wipes.
+    #[cfg_attr(miri, allow(dead_code, reason = "Miri has no such page"))]
     Wiped(&'static AtomicU64),
     /// There is no such page here.
     None,
 }
 
 impl Page {
-    #[cfg(target_os = "linux")]
+    #[cfg(all(target_os = "linux", not(miri)))]
     fn new() -> Page {
         const LENGTH: usize = 4096;
         // SAFETY: an anonymous private mapping at an address of the kernel's choice touches no other memory.
@@ -68,7 +69,8 @@ impl Page {
         Page::Wiped(unsafe { &*page.cast::<AtomicU64>() })
     }
 
-    #[cfg(not(target_os = "linux"))]
+    // Miri neither forks nor knows such pages.
+    #[cfg(any(not(target_os = "linux"), miri))]
     fn new() -> Page {
         Page::None
     }
@@ -86,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    #[cfg(target_os = "linux")]
+    #[cfg(all(target_os = "linux", not(miri)))]
     fn a_fork_has_another_number() {
         let number = generation();
         // SAFETY: the child only loads an atomic and leaves without running any destructor.

@@ -44,12 +44,15 @@ mod sync {
     pub(super) use std::sync::atomic::{AtomicU32, Ordering};
 }
 
+pub(crate) use self::core::Core;
 #[cfg(feature = "capi")]
 pub(crate) use activity::{SHARDS, shard_of_thread};
 pub use call::AbandonedHook;
 pub use log::{LogHook, LogLevel};
 pub use open::{OpenCall, Opened, Serving};
 pub use reply::{AnswerError, DeferredReply, Reply};
+#[cfg(feature = "capi")]
+pub(crate) use reply::{Given, Settled};
 
 use std::borrow::Cow;
 use std::fmt;
@@ -57,7 +60,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use self::call::CallShared;
-use self::core::{Callback, Core};
+use self::core::Callback;
 use self::reply::Left;
 use crate::dispatch::{Decoded, DecodedCall, Dispatcher, Unanswered};
 use crate::service::{Call, HostService, Request};
@@ -132,7 +135,6 @@ pub struct Host {
 /// What all handles of a host share; its end is the end of the host.
 struct Handle {
     core: Arc<Core>,
-    default_timeout: Option<Duration>,
 }
 
 /// A call that is under way. Dropping it does not cancel the call.
@@ -155,8 +157,8 @@ impl Host {
     /// A host of a service that may answer later.
     pub fn deferring(service: Box<dyn DeferringService>, options: HostOptions) -> Host {
         let HostOptions { dispatcher, default_timeout, log } = options;
-        let core = Arc::new(Core::new(dispatcher, service, log));
-        Host { handle: Arc::new(Handle { core, default_timeout }) }
+        let core = Arc::new(Core::new(dispatcher, default_timeout, service, log));
+        Host { handle: Arc::new(Handle { core }) }
     }
 
     /// The response to a message, with the host's defaults and no principal. In a forked child it is `unavailable`.
@@ -172,21 +174,7 @@ impl Host {
     /// # Errors
     /// Misuse only: see [`HostMisuse`].
     pub fn dispatch(&self, message: &[u8], options: DispatchOptions<'_>) -> Result<Vec<u8>, HostMisuse> {
-        self.refuse_misuse(options.principal.as_deref())?;
-        let decoded = match self.handle.core.dispatcher.decode(message, options.principal) {
-            Decoded::Refused(response) => return Ok(response),
-            Decoded::Call(decoded) => decoded,
-        };
-        let timeout = options.timeout.or(self.handle.default_timeout);
-        // A callback may let go of the last handle, `self` included.
-        let core = self.handle.core.clone();
-        let Some(callback) = core.enter() else { return Ok(decoded.expected.unanswered(Unanswered::Closed)) };
-        let served = run_slot(&core, None, decoded, &callback);
-        drop(callback);
-        Ok(match served {
-            Served::Response(response) => response,
-            Served::Later(call) => call.wait(timeout),
-        })
+        self.core().dispatch(message, options)
     }
 
     /// Dispatches a message without waiting. `done` gets the response, exactly once: on this thread, perhaps before this
@@ -202,28 +190,7 @@ impl Host {
         started: impl FnOnce(Pending),
         done: impl FnOnce(Vec<u8>) + Send + 'static,
     ) -> Result<(), HostMisuse> {
-        self.refuse_misuse(principal.as_deref())?;
-        // `done` may let go of the last handle, `self` included.
-        let core = self.handle.core.clone();
-        let (decoded, callback) = match core.dispatcher.decode(message, principal) {
-            Decoded::Refused(response) => {
-                done_at_once(&core, response, started, done);
-                return Ok(());
-            }
-            Decoded::Call(decoded) => match core.enter() {
-                Some(callback) => (decoded, callback),
-                None => {
-                    done_at_once(&core, decoded.expected.unanswered(Unanswered::Closed), started, done);
-                    return Ok(());
-                }
-            },
-        };
-        let call = CallShared::new(core.clone(), Some(Box::new(done)));
-        // Another thread may cancel while the slot runs, and then has to echo the request.
-        call.keep(decoded.expected.clone().into_owned());
-        started(Pending { call: Some(call.clone()) });
-        run_slot(&core, Some(call), decoded, &callback);
-        Ok(())
+        self.core().dispatch_async(message, principal, started, done)
     }
 
     /// Whether `name` is kept out of metadata by this host.
@@ -243,14 +210,7 @@ impl Host {
     /// # Errors
     /// See [`CloseError`]. The host is closing all the same.
     pub fn close(&self, timeout: Option<Duration>) -> Result<(), CloseError> {
-        let core = &self.handle.core;
-        let deadline = timeout.and_then(|timeout| Instant::now().checked_add(timeout));
-        self.drain(timeout)?;
-        core.abandon_calls();
-        match core.activity.destroy(deadline, || core.is_idle(), || core.destroy()) {
-            true => Ok(()),
-            false => Err(CloseError::TimedOut),
-        }
+        self.core().close(timeout)
     }
 
     /// The first half of [`Host::close`], for callers that have other things to look after while they wait: refuses new calls,
@@ -259,20 +219,85 @@ impl Host {
     /// # Errors
     /// See [`CloseError`]; never [`CloseError::TimedOut`]. The host is closing all the same.
     pub fn drain(&self, timeout: Option<Duration>) -> Result<bool, CloseError> {
-        let core = &self.handle.core;
-        if core.is_forked() {
+        self.core().drain(timeout)
+    }
+
+    /// The host without this handle: what runs callbacks holds it, as one of them may let go of the last handle.
+    pub(crate) fn core(&self) -> Arc<Core> {
+        self.handle.core.clone()
+    }
+}
+
+impl Core {
+    pub(crate) fn dispatch(self: Arc<Self>, message: &[u8], options: DispatchOptions<'_>) -> Result<Vec<u8>, HostMisuse> {
+        self.refuse_misuse(options.principal.as_deref())?;
+        let decoded = match self.dispatcher.decode(message, options.principal) {
+            Decoded::Refused(response) => return Ok(response),
+            Decoded::Call(decoded) => decoded,
+        };
+        let timeout = options.timeout.or(self.default_timeout);
+        let Some(callback) = self.enter() else { return Ok(decoded.expected.unanswered(Unanswered::Closed)) };
+        let served = run_slot(&self, None, decoded, &callback);
+        drop(callback);
+        Ok(match served {
+            Served::Response(response) => response,
+            Served::Later(call) => call.wait(timeout),
+        })
+    }
+
+    pub(crate) fn dispatch_async(
+        self: Arc<Self>,
+        message: &[u8],
+        principal: Option<Cow<'_, str>>,
+        started: impl FnOnce(Pending),
+        done: impl FnOnce(Vec<u8>) + Send + 'static,
+    ) -> Result<(), HostMisuse> {
+        self.refuse_misuse(principal.as_deref())?;
+        let (decoded, callback) = match self.dispatcher.decode(message, principal) {
+            Decoded::Refused(response) => {
+                done_at_once(&self, response, started, done);
+                return Ok(());
+            }
+            Decoded::Call(decoded) => match self.enter() {
+                Some(callback) => (decoded, callback),
+                None => {
+                    done_at_once(&self, decoded.expected.unanswered(Unanswered::Closed), started, done);
+                    return Ok(());
+                }
+            },
+        };
+        let call = CallShared::new(self.clone(), Some(Box::new(done)));
+        // Another thread may cancel while the slot runs, and then has to echo the request.
+        call.keep(decoded.expected.clone().into_owned());
+        started(Pending { call: Some(call.clone()) });
+        run_slot(&self, Some(call), decoded, &callback);
+        Ok(())
+    }
+
+    pub(crate) fn close(&self, timeout: Option<Duration>) -> Result<(), CloseError> {
+        let deadline = timeout.and_then(|timeout| Instant::now().checked_add(timeout));
+        self.drain(timeout)?;
+        self.abandon_calls();
+        match self.activity.destroy(deadline, || self.is_idle(), || self.destroy()) {
+            true => Ok(()),
+            false => Err(CloseError::TimedOut),
+        }
+    }
+
+    fn drain(&self, timeout: Option<Duration>) -> Result<bool, CloseError> {
+        if self.is_forked() {
             return Err(CloseError::Forked);
         }
-        core.activity.begin_closing();
-        if core.activity.is_on_this_thread() {
+        self.activity.begin_closing();
+        if self.activity.is_on_this_thread() {
             return Err(CloseError::WouldDeadlock);
         }
         let deadline = timeout.and_then(|timeout| Instant::now().checked_add(timeout));
-        Ok(core.activity.wait_idle(deadline, || core.is_idle()))
+        Ok(self.activity.wait_idle(deadline, || self.is_idle()))
     }
 
     fn refuse_misuse(&self, principal: Option<&str>) -> Result<(), HostMisuse> {
-        if self.handle.core.is_forked() {
+        if self.is_forked() {
             return Err(HostMisuse::Forked);
         }
         match principal {
@@ -344,8 +369,7 @@ impl Pending {
     pub fn give_up(&self, why: Unanswered) -> Result<bool, HostMisuse> {
         match &self.call {
             Some(call) if call.core.is_forked() => Err(HostMisuse::Forked),
-            // Cloned: `done` may let go of this handle.
-            Some(call) => Ok(call.clone().abandon(why)),
+            Some(call) => Ok(call.abandon(why)),
             None => Ok(false),
         }
     }

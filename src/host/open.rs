@@ -46,8 +46,8 @@ impl Host {
     /// # Errors
     /// Misuse only: see [`HostMisuse`].
     pub fn open<'m>(&self, message: &'m [u8], principal: Option<Cow<'m, str>>) -> Result<Opened<'m>, HostMisuse> {
-        self.refuse_misuse(principal.as_deref())?;
         let core = &self.handle.core;
+        core.refuse_misuse(principal.as_deref())?;
         let (about, request, expected) = match core.dispatcher.decode(message, principal) {
             Decoded::Refused(response) => return Ok(Opened::Answered(response)),
             Decoded::Call(DecodedCall { call, request, expected }) => (call, request, expected),

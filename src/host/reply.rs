@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use super::call::{AbandonedHook, CallShared};
 use super::core::Core;
-use super::state::CallState;
 use crate::dispatch::{Completed, Dispatcher, Expected, PageBuilder, answers};
 use crate::protocol::{HostError, Operation, Violation};
 use crate::service::{Answer, Event};
@@ -96,10 +95,7 @@ impl<'a> Reply<'a> {
     /// # Errors
     /// See [`AnswerError`].
     pub fn answer(&mut self, answer: &Answer<'_>) -> Result<(), AnswerError> {
-        if !answers(answer, self.operation) {
-            return Err(AnswerError::WrongOperation);
-        }
-        self.finish(|expected, dispatcher| expected.complete_answer(dispatcher, answer))
+        self.settle(Given::Answer(answer))?.deliver()
     }
 
     /// Answers with a failure.
@@ -107,7 +103,7 @@ impl<'a> Reply<'a> {
     /// # Errors
     /// See [`AnswerError`].
     pub fn error(&mut self, error: &HostError<'_>) -> Result<(), AnswerError> {
-        self.finish(|expected, dispatcher| expected.complete_error(dispatcher, error))
+        self.settle(Given::Error(error))?.deliver()
     }
 
     /// Answers with a result of the operation as JSON text. It is checked like the others.
@@ -115,7 +111,7 @@ impl<'a> Reply<'a> {
     /// # Errors
     /// See [`AnswerError`].
     pub fn json(&mut self, body: &str) -> Result<(), AnswerError> {
-        self.finish(|expected, dispatcher| expected.complete_text(dispatcher, body))
+        self.settle(Given::Json(body))?.deliver()
     }
 
     /// Answers `internal`: the answer breaks a rule that the types here cannot even hold.
@@ -123,7 +119,7 @@ impl<'a> Reply<'a> {
     /// # Errors
     /// Always: [`AnswerError::BadAnswer`], or [`AnswerError::AlreadyDone`].
     pub fn broken(&mut self, violation: Violation) -> Result<(), AnswerError> {
-        self.finish(|expected, _| expected.broken(Box::new(violation)))
+        self.settle(Given::Broken(Box::new(violation)))?.deliver()
     }
 
     /// Adds an event to the page that [`Reply::page`] ends. Events come in order.
@@ -131,9 +127,44 @@ impl<'a> Reply<'a> {
     /// # Errors
     /// See [`AnswerError`].
     pub fn event(&mut self, event: &Event<'_>) -> Result<(), AnswerError> {
-        if self.operation != Operation::ListEvents {
-            return Err(AnswerError::WrongOperation);
+        self.settle(Given::Event(event))?.deliver()
+    }
+
+    /// Ends the page of the events that were added, and answers with it.
+    ///
+    /// # Errors
+    /// See [`AnswerError`].
+    pub fn page(&mut self, next_sequence: u64, has_more: bool) -> Result<(), AnswerError> {
+        self.settle(Given::Page { next_sequence, has_more })?.deliver()
+    }
+
+    /// Decides the answer. Who delivers it does so without the reply: callbacks run then, and one of them may let go of it.
+    ///
+    /// # Errors
+    /// See [`AnswerError`]; a broken answer is told when it is delivered.
+    pub(crate) fn settle(&mut self, given: Given<'_>) -> Result<Settled<'a>, AnswerError> {
+        match given {
+            Given::Answer(answer) => {
+                if !answers(answer, self.operation) {
+                    return Err(AnswerError::WrongOperation);
+                }
+                self.finish(|expected, dispatcher| expected.complete_answer(dispatcher, answer))
+            }
+            Given::Error(error) => self.finish(|expected, dispatcher| expected.complete_error(dispatcher, error)),
+            Given::Json(body) => self.finish(|expected, dispatcher| expected.complete_text(dispatcher, body)),
+            Given::Broken(violation) => self.finish(|expected, _| expected.broken(violation)),
+            Given::Event(_) | Given::Page { .. } if self.operation != Operation::ListEvents => Err(AnswerError::WrongOperation),
+            Given::Event(event) => self.add_event(event),
+            Given::Page { next_sequence, has_more } => match self.page.take() {
+                Some(page) => self.finish(|_, dispatcher| page.finish(dispatcher, next_sequence, has_more)),
+                None => {
+                    self.finish(|expected, dispatcher| PageBuilder::new(expected, 0).finish(dispatcher, next_sequence, has_more))
+                }
+            },
         }
+    }
+
+    fn add_event(&mut self, event: &Event<'_>) -> Result<Settled<'a>, AnswerError> {
         if !self.is_open() {
             return Err(AnswerError::AlreadyDone);
         }
@@ -145,20 +176,9 @@ impl<'a> Reply<'a> {
             Some(page) => page.event(&self.call.core().dispatcher, event),
             None => return Err(AnswerError::AlreadyDone),
         };
-        added.or_else(|violation| self.broken(*violation))
-    }
-
-    /// Ends the page of the events that were added, and answers with it.
-    ///
-    /// # Errors
-    /// See [`AnswerError`].
-    pub fn page(&mut self, next_sequence: u64, has_more: bool) -> Result<(), AnswerError> {
-        if self.operation != Operation::ListEvents {
-            return Err(AnswerError::WrongOperation);
-        }
-        match self.page.take() {
-            Some(page) => self.finish(|_, dispatcher| page.finish(dispatcher, next_sequence, has_more)),
-            None => self.finish(|expected, dispatcher| PageBuilder::new(expected, 0).finish(dispatcher, next_sequence, has_more)),
+        match added {
+            Ok(()) => Ok(Settled::Nothing),
+            Err(violation) => self.settle(Given::Broken(violation)),
         }
     }
 
@@ -195,43 +215,72 @@ impl<'a> Reply<'a> {
         }
     }
 
-    fn finish(&mut self, complete: impl FnOnce(Expected<'_>, &Dispatcher) -> Completed) -> Result<(), AnswerError> {
-        let (call, claim): (_, fn(&CallState) -> bool) = match &mut self.call {
+    fn finish(&mut self, complete: impl FnOnce(Expected<'_>, &Dispatcher) -> Completed) -> Result<Settled<'a>, AnswerError> {
+        let call = match &mut self.call {
             Held::Alone(core, response) => {
                 let core = *core;
                 let expected = self.expected.take().filter(|_| response.is_none()).ok_or(AnswerError::AlreadyDone)?;
                 self.page = None;
                 let completed = complete(expected, &core.dispatcher);
                 *response = Some(completed.response);
-                return match completed.broken {
-                    Some(violation) => {
-                        core.log_broken(&violation);
-                        Err(AnswerError::BadAnswer(violation))
-                    }
-                    None => Ok(()),
-                };
+                return Ok(completed.broken.map_or(Settled::Nothing, |violation| Settled::Broken(core, violation)));
             }
-            Held::InSlot(call) => (call.clone(), CallState::claim_in_slot),
-            // A clone: the callback that gets the answer may let go of this reply.
-            Held::Deferred(call) => (call.clone(), CallState::claim_deferred),
+            Held::InSlot(call) if call.state.claim_in_slot() => call.clone(),
+            Held::Deferred(call) if call.state.claim_deferred() => call.clone(),
+            Held::InSlot(_) | Held::Deferred(_) => return Err(AnswerError::AlreadyDone),
         };
-        let callback = call.core.enter_late();
-        let claimed = claim(&call.state);
-        if !claimed {
-            return Err(AnswerError::AlreadyDone);
-        }
         self.page = None;
         let expected = match self.expected.take() {
             Some(expected) => expected,
             None => call.take_kept().ok_or(AnswerError::AlreadyDone)?,
         };
         let completed = complete(expected, &call.core.dispatcher);
-        let outcome = match &completed.broken {
-            Some(violation) => Err(AnswerError::BadAnswer(violation.clone())),
-            None => Ok(()),
+        Ok(Settled::Shared(call, completed))
+    }
+}
+
+/// What a service gives to its reply.
+pub(crate) enum Given<'v> {
+    Answer(&'v Answer<'v>),
+    Error(&'v HostError<'v>),
+    Json(&'v str),
+    Broken(Box<Violation>),
+    Event(&'v Event<'v>),
+    Page { next_sequence: u64, has_more: bool },
+}
+
+/// An answer that is decided. The call is not over until it is delivered, so closing waits for that: its slot runs, or it is
+/// registered as deferred.
+#[must_use = "the caller waits for its delivery"]
+pub(crate) enum Settled<'a> {
+    /// The slot's own caller has it, or the answer goes on.
+    Nothing,
+    /// The slot's own caller has `internal`; the rule is not logged yet.
+    Broken(&'a Arc<Core>, Violation),
+    /// Others know the call.
+    Shared(Arc<CallShared>, Completed),
+}
+
+impl Settled<'_> {
+    /// Logs what is broken about the answer and gives it to whoever waits.
+    pub(crate) fn deliver(self) -> Result<(), AnswerError> {
+        let violation = match self {
+            Settled::Nothing => None,
+            Settled::Broken(core, violation) => {
+                core.log_broken(&violation);
+                Some(violation)
+            }
+            Settled::Shared(call, mut completed) => {
+                let callback = call.core.enter_late();
+                let violation = completed.broken.take();
+                if let Some(violation) = &violation {
+                    call.core.log_broken(violation);
+                }
+                call.answer(completed.response, &callback);
+                violation
+            }
         };
-        call.answer(completed, &callback);
-        outcome
+        violation.map_or(Ok(()), |violation| Err(AnswerError::BadAnswer(violation)))
     }
 }
 
@@ -248,18 +297,31 @@ impl DeferredReply {
     /// # Errors
     /// [`AnswerError::AlreadyDone`]: the call is answered, or has a hook already.
     pub fn on_abandoned(&mut self, hook: AbandonedHook) -> Result<(), AnswerError> {
-        let Held::Deferred(call) = &self.reply.call else { return Err(AnswerError::AlreadyDone) };
-        if self.hook.is_some() {
-            return Err(AnswerError::AlreadyDone);
-        }
-        // The hook may run at once and let go of this reply: it is not touched after that.
-        let call = call.clone();
-        self.hook = Some(hook.clone());
-        if !call.on_abandoned(&hook) {
-            self.hook = None;
+        if !self.keep_hook(&hook)?.on_abandoned(&hook) {
+            drop(self.take_hook());
             return Err(AnswerError::AlreadyDone);
         }
         Ok(())
+    }
+
+    /// The first half of [`DeferredReply::on_abandoned`]: keeps the hook alive. The second is done without the reply, by the call
+    /// that this gives, as the hook may run at once and let go of the reply.
+    ///
+    /// # Errors
+    /// [`AnswerError::AlreadyDone`]: the call has a hook already.
+    pub(crate) fn keep_hook(&mut self, hook: &AbandonedHook) -> Result<Arc<CallShared>, AnswerError> {
+        match (&self.reply.call, &self.hook) {
+            (Held::Deferred(call), None) => {
+                self.hook = Some(hook.clone());
+                Ok(call.clone())
+            }
+            _ => Err(AnswerError::AlreadyDone),
+        }
+    }
+
+    /// Takes back what [`DeferredReply::keep_hook`] has kept, when the call was answered before.
+    pub(crate) fn take_hook(&mut self) -> Option<AbandonedHook> {
+        self.hook.take()
     }
 }
 
