@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 
 use super::PreparedRequest;
-use crate::protocol::json::{Found, FreeJson, Malformed, Reader, Slot, slot};
+use crate::protocol::json::{FreeJson, Malformed, ReadResult, Reader, Slot, slot};
 use crate::protocol::{
     ErrorCode, HostError, Operation, Path, SensitiveNames, Violation, check_identity, check_not_empty, is_supported,
     negotiate_version,
@@ -179,7 +179,7 @@ impl<'a> Envelope<'a> {
 }
 
 impl<'a> ErrorSlots<'a> {
-    fn read_nullable(reader: &mut Reader<'a>, path: Path<'_>) -> Found<Option<ErrorSlots<'a>>> {
+    fn read_nullable(reader: &mut Reader<'a>, path: Path<'_>) -> ReadResult<Option<ErrorSlots<'a>>> {
         if reader.null()? {
             return Ok(Ok(None));
         }
@@ -194,7 +194,7 @@ impl<'a> ErrorSlots<'a> {
                 "code" => error.code.fill_string(reader, place)?,
                 "message" => error.message.fill_string(reader, place)?,
                 "retryable" => error.retryable.fill(reader, place, slot::boolean)?,
-                "details" => error.details.fill(reader, place, slot::free_json)?,
+                "details" => error.details.fill(reader, place, FreeJson::from_reader)?,
                 "metadata" => error.metadata.fill(reader, place, slot::metadata)?,
                 _ => reader.skip_member(place)?,
             }
@@ -231,7 +231,7 @@ impl<'a> ErrorSlots<'a> {
 }
 
 /// The text of an object, which was checked as far as that goes without knowing what it is.
-fn object_text<'a>(reader: &mut Reader<'a>, path: Path<'_>) -> Found<&'a str> {
+fn object_text<'a>(reader: &mut Reader<'a>, path: Path<'_>) -> ReadResult<&'a str> {
     if reader.peek() != Some(b'{') {
         return slot::wrong_type(reader, path, "an object");
     }

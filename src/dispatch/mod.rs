@@ -3,6 +3,7 @@
 //! [`Expected::complete`] checks the answer and encodes it. Who serves the call between the two, and on which thread, is
 //! not known here.
 
+mod complete;
 mod decode;
 mod expected;
 mod page;
@@ -10,12 +11,13 @@ mod response;
 #[cfg(feature = "schema")]
 pub(crate) mod schema;
 
+pub(crate) use complete::answers;
 pub use decode::{Decoded, DecodedCall};
 pub use expected::Expected;
 pub use page::PageBuilder;
 pub use response::{Completed, Unanswered};
 
-use crate::protocol::{Operation, SensitiveNames};
+use crate::protocol::SensitiveNames;
 
 /// The default of [`Dispatcher::max_message_bytes`]: 16 MiB.
 pub const DEFAULT_MAX_MESSAGE_BYTES: usize = 16 << 20;
@@ -39,16 +41,6 @@ impl Default for Dispatcher {
             sensitive_names: SensitiveNames::built_in(),
             require_principal: false,
         }
-    }
-}
-
-/// Whether an answer of this kind belongs to `operation`.
-pub(crate) fn answers(answer: &crate::service::Answer<'_>, operation: Operation) -> bool {
-    use crate::service::Answer;
-    match answer {
-        Answer::Submission(_) => operation.mutates(),
-        Answer::Run(_) => operation == Operation::GetRun,
-        Answer::Page(_) => operation == Operation::ListEvents,
     }
 }
 

@@ -1,11 +1,10 @@
-//! Responses as JSON (protocol, "Response"): all six members, always. Checks what a service answers before it leaves.
+//! Responses as JSON (protocol, "Response"): all six members, always.
 
 use std::borrow::Cow;
 
-use super::{Dispatcher, Expected, PageBuilder, answers};
+use super::{Dispatcher, Expected};
 use crate::protocol::json::{FreeJson, Writer};
 use crate::protocol::{ErrorCode, HostError, Metadata, Operation, Path, SUPPORTED_VERSIONS, Violation};
-use crate::service::Answer;
 
 /// A response, and what had to be kept out of it.
 #[derive(Debug)]
@@ -61,22 +60,6 @@ impl Unanswered {
 }
 
 impl Expected<'_> {
-    /// Checks what a service answers, and encodes it.
-    pub fn complete(self, dispatcher: &Dispatcher, result: Result<Answer<'_>, HostError<'_>>) -> Completed {
-        match result {
-            Ok(answer) => self.complete_answer(dispatcher, &answer),
-            Err(error) => self.complete_error(dispatcher, &error),
-        }
-    }
-
-    /// Like [`Expected::complete`], with a result as JSON text.
-    pub(crate) fn complete_text(self, dispatcher: &Dispatcher, text: &str) -> Completed {
-        match Answer::from_json(self.operation, text) {
-            Ok(answer) => self.complete_answer(dispatcher, &answer),
-            Err(violation) => self.broken(Box::new(violation)),
-        }
-    }
-
     /// The response when the answer breaks a rule, or there is none.
     #[allow(clippy::boxed_local, reason = "violations are boxed wherever they are found")]
     pub(crate) fn broken(self, violation: Box<Violation>) -> Completed {
@@ -92,37 +75,6 @@ impl Expected<'_> {
     /// The response when the library answers itself.
     pub(crate) fn unanswered(self, why: Unanswered) -> Vec<u8> {
         failure(self.request_id(), self.operation, &why.error(), |_| true)
-    }
-
-    pub(crate) fn complete_answer(self, dispatcher: &Dispatcher, answer: &Answer<'_>) -> Completed {
-        if !answers(answer, self.operation) {
-            let expected = format!("expected a result of {}", self.operation.name());
-            return self.broken(Violation::new(Path::ROOT, expected));
-        }
-        if let Answer::Page(page) = answer {
-            let mut builder = PageBuilder::new(self, page.events.iter().map(|event| event.size_hint()).sum());
-            for event in &page.events {
-                if let Err(violation) = builder.event(dispatcher, event) {
-                    return builder.broken(violation);
-                }
-            }
-            return builder.finish(dispatcher, page.next_sequence, page.has_more);
-        }
-        if let Err(violation) = answer.check(Path::ROOT, self.about()) {
-            return self.broken(violation);
-        }
-        let keep = |name: &str| !dispatcher.sensitive_names.contains(name);
-        let mut out = self.begin(match answer {
-            Answer::Submission(submission) => submission.size_hint(),
-            Answer::Run(run) => run.size_hint(),
-            Answer::Page(_) => 0,
-        });
-        match answer {
-            Answer::Submission(submission) => submission.write(&mut out),
-            Answer::Run(run) => run.write(&mut out, keep),
-            Answer::Page(_) => {}
-        }
-        self.finish(dispatcher, out)
     }
 
     /// A success up to its body, with room for a body of about `hint` bytes.
@@ -141,18 +93,6 @@ impl Expected<'_> {
             return self.broken(violation);
         }
         Completed { response: out.into_bytes(), broken: None }
-    }
-
-    pub(crate) fn complete_error(self, dispatcher: &Dispatcher, error: &HostError<'_>) -> Completed {
-        if error.code == ErrorCode::Internal {
-            return Completed { response: self.internal(error.retryable), broken: None };
-        }
-        let keep = |name: &str| !dispatcher.sensitive_names.contains(name);
-        let response = failure(self.request_id(), self.operation, error, keep);
-        match check_size(dispatcher, response.len()) {
-            Ok(()) => Completed { response, broken: None },
-            Err(violation) => self.broken(violation),
-        }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::json::{Found, Reader, Slot, Writer, slot};
+use super::json::{ReadResult, Reader, Slot, Writer, slot};
 use super::{Metadata, Path};
 #[cfg(feature = "schema")]
 use crate::protocol::schema;
@@ -65,7 +65,7 @@ const STRINGS: [&str; 10] = [
 
 impl<'a> ExecutionContext<'a> {
     /// Reads the object that comes next; its rules depend on where it stands and are checked there.
-    pub(crate) fn read(reader: &mut Reader<'a>, path: Path<'_>) -> Found<ExecutionContext<'a>> {
+    pub(crate) fn read(reader: &mut Reader<'a>, path: Path<'_>) -> ReadResult<ExecutionContext<'a>> {
         if reader.peek() != Some(b'{') {
             return slot::wrong_type(reader, path, "an object");
         }
@@ -154,6 +154,18 @@ impl<'a> ExecutionContext<'a> {
         }
     }
 }
+
+/// The context of `create_run`, which names the run.
+#[cfg(feature = "schema")]
+pub(crate) struct SubmittedContext;
+#[cfg(feature = "schema")]
+schema::schema!(SubmittedContext, "SubmittedContext", |generator| {
+    let mut schema = generator.subschema_for::<ExecutionContext<'_>>();
+    let run_id = generator.subschema_for::<schema::Identity>();
+    schema.insert("properties".into(), serde_json::json!({"runId": run_id}));
+    schema.insert("required".into(), serde_json::json!(["runId"]));
+    schema
+});
 
 #[cfg(test)]
 mod tests {

@@ -143,6 +143,11 @@ impl fmt::Debug for HostError<'_> {
     }
 }
 
+#[cfg(feature = "schema")]
+schema::schema!(ErrorCode, named "ErrorCode", |_generator| {
+    schema::one_of("What kind of failure it is.", ErrorCode::ALL.map(ErrorCode::name))
+});
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,7 +1,7 @@
 //! The words of the contract: JSON as strict as the protocol wants it, the envelope's vocabulary, identities, metadata,
 //! sensitive names, the execution context, errors. It knows no service, no store, no thread, no clock.
 
-mod context;
+pub(crate) mod context;
 mod error;
 mod identity;
 pub(crate) mod json;

@@ -2,28 +2,26 @@
 //! that the reader and the checks use; what a schema cannot say (bytes instead of characters, members given twice,
 //! nesting, the spelling of numbers) is said in the descriptions.
 
-use std::borrow::Cow;
-
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use schemars::{Schema, json_schema};
 use serde_json::{Value, json};
 
 use super::sensitive::SENSITIVE_ENDINGS;
 use super::{
-    DEFAULT_CANCEL_REASON, DEFAULT_PAGE_EVENTS, ErrorCode, ExecutionContext, FreeJson, MAX_FREE_JSON_DEPTH, MAX_IDENTITY_BYTES,
-    MAX_PAGE_EVENTS, MAX_UNIX_MS, MAX_UNSIGNED, Metadata, Operation, Resolution, RunStatus, SUPPORTED_VERSIONS,
+    DEFAULT_CANCEL_REASON, DEFAULT_PAGE_EVENTS, FreeJson, MAX_FREE_JSON_DEPTH, MAX_IDENTITY_BYTES, MAX_PAGE_EVENTS, MAX_UNIX_MS,
+    MAX_UNSIGNED, Metadata, Operation, Resolution, RunStatus, SUPPORTED_VERSIONS,
 };
 
 /// Gives a type its schema. One with a name stands once in a document, under `$defs`; one without wherever it is used.
 macro_rules! schema {
     ($type:ty, named $name:literal, |$generator:ident| $schema:expr) => {
-        schema!(@ $type, $name, false, |$generator| $schema);
+        $crate::protocol::schema::schema!(@ $type, $name, false, |$generator| $schema);
     };
     ($type:ty, $name:literal, |$generator:ident| $schema:expr) => {
-        schema!(@ $type, $name, true, |$generator| $schema);
+        $crate::protocol::schema::schema!(@ $type, $name, true, |$generator| $schema);
     };
     (@ $type:ty, $name:literal, $inline:literal, |$generator:ident| $schema:expr) => {
-        impl JsonSchema for $type {
-            fn schema_name() -> Cow<'static, str> {
+        impl schemars::JsonSchema for $type {
+            fn schema_name() -> std::borrow::Cow<'static, str> {
                 $name.into()
             }
 
@@ -31,12 +29,14 @@ macro_rules! schema {
                 $inline
             }
 
-            fn json_schema($generator: &mut SchemaGenerator) -> Schema {
+            fn json_schema($generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
                 $schema
             }
         }
     };
 }
+
+pub(crate) use schema;
 
 /// `requestId`, `idempotencyKey`, `runId`, `approvalId`.
 pub(crate) struct Identity;
@@ -123,16 +123,6 @@ fn sensitive_pattern() -> String {
     format!("(?:{}){OTHERS}$", endings.join("|"))
 }
 
-/// The context of `create_run`, which names the run.
-pub(crate) struct SubmittedContext;
-schema!(SubmittedContext, "SubmittedContext", |generator| {
-    let mut schema = generator.subschema_for::<ExecutionContext<'_>>();
-    let run_id = generator.subschema_for::<Identity>();
-    schema.insert("properties".into(), json!({"runId": run_id}));
-    schema.insert("required".into(), json!(["runId"]));
-    schema
-});
-
 schema!(Operation, named "Operation", |_generator| {
     one_of("One of the six operations of the protocol.", Operation::ALL.map(Operation::name))
 });
@@ -141,9 +131,6 @@ schema!(RunStatus, named "RunStatus", |_generator| {
 });
 schema!(Resolution, named "Resolution", |_generator| {
     one_of("What became of an approval.", Resolution::ALL.map(Resolution::name))
-});
-schema!(ErrorCode, named "ErrorCode", |_generator| {
-    one_of("What kind of failure it is.", ErrorCode::ALL.map(ErrorCode::name))
 });
 
 /// What `resolve_approval` can decide.
@@ -157,7 +144,7 @@ schema!(Decision, named "Decision", |_generator| {
 pub(crate) struct Version;
 schema!(Version, named "ProtocolVersion", |_generator| one_of("A supported version of the protocol.", SUPPORTED_VERSIONS));
 
-fn one_of(description: &str, names: impl IntoIterator<Item = &'static str>) -> Schema {
+pub(super) fn one_of(description: &str, names: impl IntoIterator<Item = &'static str>) -> Schema {
     json_schema!({
         "description": description,
         "type": "string",

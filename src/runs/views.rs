@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::protocol::json::{Found, Reader, Writer, slot};
+use crate::protocol::json::{ReadResult, Reader, Writer, slot};
 use crate::protocol::{ExecutionContext, FreeJson, Metadata, Path};
 use crate::service::{ApprovalView, Event, RunView};
 use crate::store::{self, BodyKind, EventRow, RunKey, RunRow, StoreError, Stored};
@@ -25,7 +25,7 @@ pub(crate) fn pairs(metadata: &Metadata<'_>) -> Vec<(String, String)> {
 }
 
 /// Reads a text that was stored. It was checked when it came; that it cannot be read means that the store is damaged.
-fn stored<T>(kind: &str, text: &str, read: impl for<'a> FnOnce(&mut Reader<'a>) -> Found<T>) -> Stored<T> {
+fn stored<T>(kind: &str, text: &str, read: impl for<'a> FnOnce(&mut Reader<'a>) -> ReadResult<T>) -> Stored<T> {
     let mut reader = Reader::new(text);
     match read(&mut reader) {
         Ok(Ok(value)) => Ok(value),
@@ -34,7 +34,7 @@ fn stored<T>(kind: &str, text: &str, read: impl for<'a> FnOnce(&mut Reader<'a>) 
     }
 }
 
-fn owned<T, U>(found: Found<T>, own: impl FnOnce(T) -> U) -> Found<U> {
+fn owned<T, U>(found: ReadResult<T>, own: impl FnOnce(T) -> U) -> ReadResult<U> {
     Ok(found?.map(own))
 }
 

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::mem::take;
 
-use crate::protocol::json::{Found, FreeJson, Malformed, Reader, Slot, Writer, read_all, slot};
+use crate::protocol::json::{FreeJson, Malformed, ReadResult, Reader, Slot, Writer, read_all, slot};
 #[cfg(feature = "schema")]
 use crate::protocol::schema;
 use crate::protocol::{
@@ -16,7 +16,7 @@ use crate::protocol::{
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename_all = "camelCase"))]
 pub struct CreateRun<'a> {
     /// Where the run comes from; its `run_id` names the run.
-    #[cfg_attr(feature = "schema", schemars(with = "schema::SubmittedContext"))]
+    #[cfg_attr(feature = "schema", schemars(with = "crate::protocol::context::SubmittedContext"))]
     pub context: ExecutionContext<'a>,
     /// What the run is to work on; `{}` when the request has none.
     #[cfg_attr(feature = "schema", schemars(default = "schema::empty_object"))]
@@ -350,7 +350,7 @@ pub(crate) struct Body<'a> {
 
 impl<'a> Body<'a> {
     /// Reads the object that comes next.
-    pub(crate) fn read(&mut self, reader: &mut Reader<'a>, path: Path<'_>) -> Found<()> {
+    pub(crate) fn read(&mut self, reader: &mut Reader<'a>, path: Path<'_>) -> ReadResult<()> {
         if reader.peek() != Some(b'{') {
             return slot::wrong_type(reader, path, "an object");
         }
@@ -365,7 +365,7 @@ impl<'a> Body<'a> {
     fn read_member(&mut self, reader: &mut Reader<'a>, name: &str, path: Path<'_>) -> Result<(), Malformed> {
         match name {
             "context" => self.context.fill(reader, path, ExecutionContext::read),
-            "input" => self.input.fill(reader, path, slot::free_json),
+            "input" => self.input.fill(reader, path, FreeJson::from_reader),
             "metadata" => self.metadata.fill(reader, path, slot::metadata),
             "runId" => self.run_id.fill_string(reader, path),
             "expectedRevision" => self.expected_revision.fill(reader, path, slot::unsigned),

@@ -10,6 +10,7 @@ mod text;
 use serde_json::{Value, json};
 
 use super::*;
+use crate::protocol::Operation;
 
 /// A valid request with every member that its operation has.
 pub(super) fn full(operation: Operation) -> Value {

@@ -3,8 +3,9 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use super::{Writer, read_all, slot};
-use crate::protocol::{Path, Violation};
+use super::reader::{ReadResult, Reader, read_all};
+use super::writer::Writer;
+use crate::protocol::{MAX_FREE_JSON_DEPTH, Path, Violation};
 
 /// A JSON value as text: `input`, `result`, `data`, `details`.
 ///
@@ -34,12 +35,19 @@ impl<'a> FreeJson<'a> {
 
     /// Checks bytes, naming `path` when they are refused.
     pub(crate) fn read(text: &'a str, path: Path<'_>) -> Result<FreeJson<'a>, Box<Violation>> {
-        read_all(text, path, slot::free_json)
+        read_all(text, path, FreeJson::from_reader)
     }
 
-    /// Text that a reader has already checked.
-    pub(super) fn of_checked(text: &'a str) -> FreeJson<'a> {
-        FreeJson(Cow::Borrowed(text))
+    /// The reader's next value, as the text that came.
+    pub(crate) fn from_reader(reader: &mut Reader<'a>, path: Path<'_>) -> ReadResult<FreeJson<'a>> {
+        let (text, levels) = reader.raw()?;
+        if levels > MAX_FREE_JSON_DEPTH {
+            return Ok(Err(Violation::new(
+                path,
+                format!("expected at most {MAX_FREE_JSON_DEPTH} levels of nesting, found {levels}"),
+            )));
+        }
+        Ok(Ok(FreeJson(Cow::Borrowed(text))))
     }
 
     /// What `write` writes: one value.
@@ -79,6 +87,13 @@ impl<'a> FreeJson<'a> {
     /// The same value, borrowed from this one.
     pub fn borrowed(&self) -> FreeJson<'_> {
         FreeJson(Cow::Borrowed(&self.0))
+    }
+}
+
+impl Writer {
+    /// Free JSON, as it is.
+    pub(crate) fn free_json(&mut self, value: &FreeJson<'_>) {
+        self.json_text(value.as_str());
     }
 }
 

@@ -12,7 +12,7 @@ mod token;
 mod writer;
 
 pub use free::FreeJson;
-pub(crate) use reader::{Reader, read_all};
-pub(crate) use slot::{Found, Slot};
+pub(crate) use reader::{ReadResult, Reader, read_all};
+pub(crate) use slot::Slot;
 pub(crate) use token::Malformed;
 pub(crate) use writer::Writer;

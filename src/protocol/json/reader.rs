@@ -6,11 +6,13 @@
 
 use std::borrow::Cow;
 
-use super::Found;
 use super::scan::plain_length;
 use super::skip::value_end;
 use super::token::{Malformed, Parsed, escape, literal_end, malformed, number_end, space_end, string_breaks};
 use crate::protocol::{MAX_MESSAGE_DEPTH, Path, Violation};
+
+/// A value of the right type, or why it is not; the outer error ends the reading.
+pub(crate) type ReadResult<T> = Result<Result<T, Box<Violation>>, Malformed>;
 
 impl Malformed {
     /// As a broken rule of `path`, the text's own place.
@@ -32,7 +34,7 @@ pub(crate) struct Reader<'a> {
 pub(crate) fn read_all<'a, T>(
     text: &'a str,
     path: Path<'_>,
-    read: impl FnOnce(&mut Reader<'a>, Path<'_>) -> Found<T>,
+    read: impl FnOnce(&mut Reader<'a>, Path<'_>) -> ReadResult<T>,
 ) -> Result<T, Box<Violation>> {
     let mut reader = Reader::new(text);
     let found = read(&mut reader, path).and_then(|found| reader.finish().map(|()| found));

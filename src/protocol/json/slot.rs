@@ -3,8 +3,9 @@
 
 use std::borrow::Cow;
 
-use super::{Malformed, Reader};
-use crate::protocol::{MAX_FREE_JSON_DEPTH, MAX_UNIX_MS, Metadata, Path, Violation};
+use super::reader::{ReadResult, Reader};
+use super::token::Malformed;
+use crate::protocol::{MAX_UNIX_MS, Metadata, Path, Violation};
 
 /// A member: not there, read, or refused for its type or for being there twice.
 #[derive(Debug, Default)]
@@ -15,9 +16,6 @@ pub(crate) enum Slot<T> {
     Refused(Box<Violation>),
 }
 
-/// A value of the right type, or why it is not; the outer error ends the reading.
-pub(crate) type Found<T> = Result<Result<T, Box<Violation>>, Malformed>;
-
 impl<T> Slot<T> {
     /// Reads the member's value with `read`. A second time refuses the member.
     #[inline]
@@ -25,7 +23,7 @@ impl<T> Slot<T> {
         &mut self,
         reader: &mut Reader<'a>,
         path: Path<'_>,
-        read: impl FnOnce(&mut Reader<'a>, Path<'_>) -> Found<T>,
+        read: impl FnOnce(&mut Reader<'a>, Path<'_>) -> ReadResult<T>,
     ) -> Result<(), Malformed> {
         let found = read(reader, path)?;
         reader.locate(path);
@@ -104,7 +102,7 @@ impl<T: Default> Slot<T> {
 
 /// Skips a value of the wrong type, and says so.
 #[cold]
-pub(crate) fn wrong_type<T>(reader: &mut Reader<'_>, path: Path<'_>, expected: &str) -> Found<T> {
+pub(crate) fn wrong_type<T>(reader: &mut Reader<'_>, path: Path<'_>, expected: &str) -> ReadResult<T> {
     let found = reader.kind();
     reader.skip_value()?;
     Ok(Err(Violation::new(path, format!("expected {expected}, found {found}"))))
@@ -112,7 +110,7 @@ pub(crate) fn wrong_type<T>(reader: &mut Reader<'_>, path: Path<'_>, expected: &
 
 /// A string.
 #[inline]
-pub(crate) fn string<'a>(reader: &mut Reader<'a>, path: Path<'_>) -> Found<Cow<'a, str>> {
+pub(crate) fn string<'a>(reader: &mut Reader<'a>, path: Path<'_>) -> ReadResult<Cow<'a, str>> {
     match reader.peek() {
         Some(b'"') => Ok(Ok(reader.string()?)),
         _ => wrong_type(reader, path, "a string"),
@@ -120,7 +118,7 @@ pub(crate) fn string<'a>(reader: &mut Reader<'a>, path: Path<'_>) -> Found<Cow<'
 }
 
 /// A boolean.
-pub(crate) fn boolean(reader: &mut Reader<'_>, path: Path<'_>) -> Found<bool> {
+pub(crate) fn boolean(reader: &mut Reader<'_>, path: Path<'_>) -> ReadResult<bool> {
     match reader.peek() {
         Some(b't' | b'f') => Ok(Ok(reader.boolean()?)),
         _ => wrong_type(reader, path, "a boolean"),
@@ -128,7 +126,7 @@ pub(crate) fn boolean(reader: &mut Reader<'_>, path: Path<'_>) -> Found<bool> {
 }
 
 /// An unsigned integer literal of 64 bits. Its range is checked where the member's rule stands.
-pub(crate) fn unsigned(reader: &mut Reader<'_>, path: Path<'_>) -> Found<u64> {
+pub(crate) fn unsigned(reader: &mut Reader<'_>, path: Path<'_>) -> ReadResult<u64> {
     const EXPECTED: &str = "an unsigned integer without fraction or exponent";
     match reader.peek() {
         Some(b'0'..=b'9') => Ok(reader
@@ -144,7 +142,7 @@ pub(crate) fn unsigned(reader: &mut Reader<'_>, path: Path<'_>) -> Found<u64> {
 }
 
 /// A time: a signed integer literal of milliseconds, at most 8.64e15 from the epoch. `-0` is none.
-pub(crate) fn unix_ms(reader: &mut Reader<'_>, path: Path<'_>) -> Found<i64> {
+pub(crate) fn unix_ms(reader: &mut Reader<'_>, path: Path<'_>) -> ReadResult<i64> {
     match reader.peek() {
         Some(b'-' | b'0'..=b'9') => {
             let literal = reader.number()?;
@@ -161,7 +159,7 @@ pub(crate) fn unix_ms(reader: &mut Reader<'_>, path: Path<'_>) -> Found<i64> {
 }
 
 /// A time or null.
-pub(crate) fn nullable_unix_ms(reader: &mut Reader<'_>, path: Path<'_>) -> Found<Option<i64>> {
+pub(crate) fn nullable_unix_ms(reader: &mut Reader<'_>, path: Path<'_>) -> ReadResult<Option<i64>> {
     if reader.null()? {
         return Ok(Ok(None));
     }
@@ -173,8 +171,8 @@ pub(crate) fn array<'a, T>(
     reader: &mut Reader<'a>,
     path: Path<'_>,
     most: usize,
-    element: impl Fn(&mut Reader<'a>, Path<'_>) -> Found<T>,
-) -> Found<Vec<T>> {
+    element: impl Fn(&mut Reader<'a>, Path<'_>) -> ReadResult<T>,
+) -> ReadResult<Vec<T>> {
     if reader.peek() != Some(b'[') {
         return wrong_type(reader, path, "an array");
     }
@@ -201,7 +199,7 @@ pub(crate) fn array<'a, T>(
 }
 
 /// An object of strings, each name once.
-pub(crate) fn metadata<'a>(reader: &mut Reader<'a>, path: Path<'_>) -> Found<Metadata<'a>> {
+pub(crate) fn metadata<'a>(reader: &mut Reader<'a>, path: Path<'_>) -> ReadResult<Metadata<'a>> {
     if reader.peek() != Some(b'{') {
         return wrong_type(reader, path, "an object of strings");
     }
@@ -220,18 +218,6 @@ pub(crate) fn metadata<'a>(reader: &mut Reader<'a>, path: Path<'_>) -> Found<Met
         return Ok(Err(violation));
     }
     Ok(Metadata::from_pairs(pairs).map_err(|name| Violation::new(path.member(&name), "expected the name once, found it again")))
-}
-
-/// Free JSON: its text, as it came.
-pub(crate) fn free_json<'a>(reader: &mut Reader<'a>, path: Path<'_>) -> Found<super::FreeJson<'a>> {
-    let (text, levels) = reader.raw()?;
-    if levels > MAX_FREE_JSON_DEPTH {
-        return Ok(Err(Violation::new(
-            path,
-            format!("expected at most {MAX_FREE_JSON_DEPTH} levels of nesting, found {levels}"),
-        )));
-    }
-    Ok(Ok(super::FreeJson::of_checked(text)))
 }
 
 #[cfg(test)]

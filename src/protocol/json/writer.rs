@@ -1,6 +1,5 @@
 //! Writes JSON text into one buffer.
 
-use super::FreeJson;
 use super::scan::{ends_plain, plain_length};
 use crate::protocol::Metadata;
 
@@ -140,11 +139,11 @@ impl Writer {
     }
 
     pub(crate) fn unsigned(&mut self, value: u64) {
-        self.value(itoa::Buffer::new().format(value));
+        self.json_text(itoa::Buffer::new().format(value));
     }
 
     pub(crate) fn signed(&mut self, value: i64) {
-        self.value(itoa::Buffer::new().format(value));
+        self.json_text(itoa::Buffer::new().format(value));
     }
 
     pub(crate) fn nullable_signed(&mut self, value: Option<i64>) {
@@ -162,13 +161,8 @@ impl Writer {
         self.text.extend_from_slice(b"null,");
     }
 
-    /// Free JSON, as it is.
-    pub(crate) fn free_json(&mut self, value: &FreeJson<'_>) {
-        self.value(value.as_str());
-    }
-
-    /// A value that is JSON.
-    fn value(&mut self, json: &str) {
+    /// A value that is JSON text already.
+    pub(super) fn json_text(&mut self, json: &str) {
         self.text.extend_from_slice(json.as_bytes());
         self.text.push(b',');
     }

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::{Checked, check_time, own};
-use crate::protocol::json::{Found, Reader, Slot, Writer, slot};
+use crate::protocol::json::{ReadResult, Reader, Slot, Writer, slot};
 #[cfg(feature = "schema")]
 use crate::protocol::schema;
 use crate::protocol::{Metadata, Path, Resolution, Violation, check_identity, check_not_empty};
@@ -38,14 +38,14 @@ pub struct ApprovalView<'a> {
 }
 
 impl<'a> ApprovalView<'a> {
-    pub(super) fn read_nullable(reader: &mut Reader<'a>, path: Path<'_>) -> Found<Option<ApprovalView<'a>>> {
+    pub(super) fn read_nullable(reader: &mut Reader<'a>, path: Path<'_>) -> ReadResult<Option<ApprovalView<'a>>> {
         if reader.null()? {
             return Ok(Ok(None));
         }
         Ok(ApprovalView::read(reader, path)?.map(Some))
     }
 
-    pub(crate) fn read(reader: &mut Reader<'a>, path: Path<'_>) -> Found<ApprovalView<'a>> {
+    pub(crate) fn read(reader: &mut Reader<'a>, path: Path<'_>) -> ReadResult<ApprovalView<'a>> {
         if reader.peek() != Some(b'{') {
             return slot::wrong_type(reader, path, "an approval view, an object, or null");
         }
@@ -134,7 +134,7 @@ impl<'a> ApprovalView<'a> {
     }
 }
 
-fn approval_resolution(reader: &mut Reader<'_>, path: Path<'_>) -> Found<Resolution> {
+fn approval_resolution(reader: &mut Reader<'_>, path: Path<'_>) -> ReadResult<Resolution> {
     Ok(slot::string(reader, path)?.and_then(|name| {
         Resolution::from_name(&name).ok_or_else(|| Violation::new(path, "expected \"pending\", \"approved\" or \"denied\""))
     }))

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::{own, run_status};
-use crate::protocol::json::{Found, FreeJson, Reader, Slot, Writer, slot};
+use crate::protocol::json::{FreeJson, ReadResult, Reader, Slot, Writer, slot};
 #[cfg(feature = "schema")]
 use crate::protocol::schema;
 use crate::protocol::{Metadata, Path, RunStatus};
@@ -41,7 +41,7 @@ pub struct Event<'a> {
 }
 
 impl<'a> Event<'a> {
-    pub(super) fn read(reader: &mut Reader<'a>, path: Path<'_>) -> Found<Event<'a>> {
+    pub(super) fn read(reader: &mut Reader<'a>, path: Path<'_>) -> ReadResult<Event<'a>> {
         if reader.peek() != Some(b'{') {
             return slot::wrong_type(reader, path, "an event, an object");
         }
@@ -60,7 +60,7 @@ impl<'a> Event<'a> {
                 "stepId" => step.fill_string(reader, place)?,
                 "toolCallId" => call.fill_string(reader, place)?,
                 "timestampUnixMs" => timestamp.fill(reader, place, slot::unix_ms)?,
-                "data" => data.fill(reader, place, slot::free_json)?,
+                "data" => data.fill(reader, place, FreeJson::from_reader)?,
                 "metadata" => metadata.fill(reader, place, slot::metadata)?,
                 _ => reader.skip_member(place)?,
             }

@@ -17,7 +17,7 @@ pub(crate) use page::{PageProgress, close_page, open_page};
 
 use std::borrow::Cow;
 
-use crate::protocol::json::{Found, Reader, Writer, read_all, slot};
+use crate::protocol::json::{ReadResult, Reader, Writer, read_all, slot};
 use crate::protocol::{MAX_UNIX_MS, MAX_UNSIGNED, Operation, Path, RunStatus, SensitiveNames, Violation, check_identity};
 
 /// One of the three results.
@@ -44,7 +44,7 @@ type Checked = Result<(), Box<Violation>>;
 
 impl<'a> Answer<'a> {
     /// Reads the result of `operation` that comes next.
-    pub(crate) fn read(operation: Operation, reader: &mut Reader<'a>, path: Path<'_>) -> Found<Answer<'a>> {
+    pub(crate) fn read(operation: Operation, reader: &mut Reader<'a>, path: Path<'_>) -> ReadResult<Answer<'a>> {
         Ok(match operation {
             Operation::GetRun => RunView::read(reader, path)?.map(Answer::Run),
             Operation::ListEvents => EventPage::read(reader, path)?.map(Answer::Page),
@@ -138,7 +138,7 @@ fn check_time(path: Path<'_>, time: Option<i64>) -> Checked {
     }
 }
 
-fn run_status(reader: &mut Reader<'_>, path: Path<'_>) -> Found<RunStatus> {
+fn run_status(reader: &mut Reader<'_>, path: Path<'_>) -> ReadResult<RunStatus> {
     Ok(slot::string(reader, path)?.and_then(|name| {
         RunStatus::from_name(&name).ok_or_else(|| Violation::new(path, "expected one of the seven run statuses"))
     }))

@@ -1,7 +1,7 @@
 //! What `list_events` answers, and the rules that join a page's events.
 
 use super::{About, Checked, Event, check_counter, check_run_id, check_time};
-use crate::protocol::json::{Found, Reader, Slot, Writer, slot};
+use crate::protocol::json::{ReadResult, Reader, Slot, Writer, slot};
 #[cfg(feature = "schema")]
 use crate::protocol::schema;
 use crate::protocol::{MAX_PAGE_EVENTS, MAX_UNSIGNED, Path, Violation, check_not_empty};
@@ -22,7 +22,7 @@ pub struct EventPage<'a> {
 }
 
 impl<'a> EventPage<'a> {
-    pub(super) fn read(reader: &mut Reader<'a>, path: Path<'_>) -> Found<EventPage<'a>> {
+    pub(super) fn read(reader: &mut Reader<'a>, path: Path<'_>) -> ReadResult<EventPage<'a>> {
         if reader.peek() != Some(b'{') {
             return slot::wrong_type(reader, path, "an event page, an object");
         }

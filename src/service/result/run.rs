@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::{About, ApprovalView, Checked, check_counter, check_run_id, check_time, own, run_status, write_run};
-use crate::protocol::json::{Found, FreeJson, Reader, Slot, Writer, slot};
+use crate::protocol::json::{FreeJson, ReadResult, Reader, Slot, Writer, slot};
 #[cfg(feature = "schema")]
 use crate::protocol::schema;
 use crate::protocol::{ExecutionContext, Metadata, Path, RunStatus, Violation};
@@ -46,7 +46,7 @@ pub struct RunView<'a> {
 }
 
 impl<'a> RunView<'a> {
-    pub(super) fn read(reader: &mut Reader<'a>, path: Path<'_>) -> Found<RunView<'a>> {
+    pub(super) fn read(reader: &mut Reader<'a>, path: Path<'_>) -> ReadResult<RunView<'a>> {
         if reader.peek() != Some(b'{') {
             return slot::wrong_type(reader, path, "a run view, an object");
         }
@@ -66,7 +66,7 @@ impl<'a> RunView<'a> {
                 "updatedAtUnixMs" => updated.fill(reader, place, slot::unix_ms)?,
                 "completedAtUnixMs" => completed.fill(reader, place, slot::nullable_unix_ms)?,
                 "approval" => approval.fill(reader, place, ApprovalView::read_nullable)?,
-                "result" => result.fill(reader, place, slot::free_json)?,
+                "result" => result.fill(reader, place, FreeJson::from_reader)?,
                 "error" => error.fill_string(reader, place)?,
                 "metadata" => metadata.fill(reader, place, slot::metadata)?,
                 _ => reader.skip_member(place)?,

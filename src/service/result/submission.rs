@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::{About, Checked, check_counter, check_run_id, own, run_status, write_run};
-use crate::protocol::json::{Found, Reader, Slot, Writer, slot};
+use crate::protocol::json::{ReadResult, Reader, Slot, Writer, slot};
 #[cfg(feature = "schema")]
 use crate::protocol::schema;
 use crate::protocol::{Path, RunStatus};
@@ -23,7 +23,7 @@ pub struct RunSubmission<'a> {
 }
 
 impl<'a> RunSubmission<'a> {
-    pub(super) fn read(reader: &mut Reader<'a>, path: Path<'_>) -> Found<RunSubmission<'a>> {
+    pub(super) fn read(reader: &mut Reader<'a>, path: Path<'_>) -> ReadResult<RunSubmission<'a>> {
         if reader.peek() != Some(b'{') {
             return slot::wrong_type(reader, path, "a submission, an object");
         }

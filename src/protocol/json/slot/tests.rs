@@ -1,7 +1,8 @@
 use super::*;
+use crate::protocol::FreeJson;
 use crate::protocol::json::Reader;
 
-fn read<'a, T>(text: &'a str, read: impl FnOnce(&mut Reader<'a>, Path<'_>) -> Found<T>) -> Result<T, String> {
+fn read<'a, T>(text: &'a str, read: impl FnOnce(&mut Reader<'a>, Path<'_>) -> ReadResult<T>) -> Result<T, String> {
     let mut reader = Reader::new(text);
     let found = read(&mut reader, Path::ROOT.member("m")).map_err(|malformed| malformed.expected.to_owned())?;
     reader.finish().expect("the value was read to its end");
@@ -146,7 +147,7 @@ fn what_nests_too_deep_is_named_inside_metadata_and_arrays() {
 #[test]
 fn free_json_keeps_its_text_and_nests_100_levels() {
     let nested = |levels: usize| "[".repeat(levels) + &"]".repeat(levels);
-    assert_eq!(read(" {\"a\" : 1.0} ", free_json).unwrap().as_str(), "{\"a\" : 1.0}");
-    assert_eq!(read(&nested(100), free_json).unwrap().as_str(), nested(100));
-    assert_eq!(read(&nested(101), free_json).unwrap_err(), "m: expected at most 100 levels of nesting, found 101");
+    assert_eq!(read(" {\"a\" : 1.0} ", FreeJson::from_reader).unwrap().as_str(), "{\"a\" : 1.0}");
+    assert_eq!(read(&nested(100), FreeJson::from_reader).unwrap().as_str(), nested(100));
+    assert_eq!(read(&nested(101), FreeJson::from_reader).unwrap_err(), "m: expected at most 100 levels of nesting, found 101");
 }

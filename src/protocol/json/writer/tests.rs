@@ -1,4 +1,5 @@
 use super::*;
+use crate::protocol::FreeJson;
 
 fn written(write: impl FnOnce(&mut Writer)) -> String {
     let mut out = Writer::with_capacity(0);
