@@ -2,7 +2,8 @@
 //! processes, foreign SQLites, lost power, full disks, forks.
 //!
 //! The same program plays the processes that are killed: `durability_sqlite role NAME ARGUMENTS`.
-//! `durability_sqlite torture [KILLS]` kills more often than the tests do.
+//! `durability_sqlite torture [KILLS]` kills more often than the tests do. `durability_sqlite make-files DIRECTORY` makes the
+//! files that later versions have to open.
 
 mod calls;
 mod files;
@@ -12,6 +13,7 @@ mod histories;
 mod jobs;
 mod kill;
 mod locks;
+mod older;
 mod others;
 mod power;
 mod roles;
@@ -23,6 +25,9 @@ use libtest_mimic::{Arguments, Trial};
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     match arguments.first().map(String::as_str) {
+        Some("make-files") => {
+            return older::make_files(std::path::Path::new(arguments.get(1).expect("make-files DIRECTORY")));
+        }
         Some("role") => return roles::play(&arguments[1], &arguments[2..]),
         Some("torture") => {
             return kill::torture(arguments.get(1).map_or(1000, |kills| kills.parse().expect("a number of kills")));
@@ -34,6 +39,7 @@ fn main() {
     trials.extend(locks::trials());
     trials.extend(waiting::trials());
     trials.extend(histories::trials());
+    trials.extend(older::trials());
     trials.extend(others::trials());
     trials.extend(power::trials());
     trials.extend(kill::trials());
