@@ -1281,6 +1281,11 @@ typedef struct agenthost_list_runs {
 } agenthost_list_runs;
 
 /**
+ * Why a call conflicts with the state of a durable run: the `reason` in the error's details. 0: no such conflict.
+ */
+typedef int32_t agenthost_reason;
+
+/**
  * Done.
  */
 #define AGENTHOST_OK 0
@@ -1469,6 +1474,51 @@ typedef struct agenthost_list_runs {
  * A fault of the host. After a mutation the outcome is not known: send the same bytes again.
  */
 #define AGENTHOST_CODE_INTERNAL 8
+
+/**
+ * The run is at another revision than the call expects; the number `currentRevision` says which.
+ */
+#define AGENTHOST_REASON_REVISION_MISMATCH 1
+
+/**
+ * The run's state does not allow the call.
+ */
+#define AGENTHOST_REASON_INVALID_STATE 2
+
+/**
+ * The approval is not the run's current one.
+ */
+#define AGENTHOST_REASON_APPROVAL_MISMATCH 3
+
+/**
+ * There is a run of that id, from another request.
+ */
+#define AGENTHOST_REASON_RUN_EXISTS 4
+
+/**
+ * The key was used for another request.
+ */
+#define AGENTHOST_REASON_IDEMPOTENCY_MISMATCH 5
+
+/**
+ * A worker has the run, or it waits for one: try again after the number `retryAfterMs`.
+ */
+#define AGENTHOST_REASON_CLAIM_HELD 6
+
+/**
+ * The worker does not have the run any more.
+ */
+#define AGENTHOST_REASON_CLAIM_LOST 7
+
+/**
+ * The events after the cursor were compacted away; those from the number `firstSequence` on are there.
+ */
+#define AGENTHOST_REASON_CURSOR_EXPIRED 8
+
+/**
+ * The cursor is after the run's last event, the number `headSequence`: it belongs to a run that was purged and created again.
+ */
+#define AGENTHOST_REASON_CURSOR_AHEAD 9
 
 #ifdef __cplusplus
 extern "C" {
@@ -2102,6 +2152,25 @@ agenthost_status agenthost_runs_backup(struct agenthost_runs *runs,
                                        agenthost_outcome_done done,
                                        void *data,
                                        struct agenthost_outcome **outcome);
+
+/**
+ * The reason of a conflict of durable runs: AGENTHOST_REASON_..., 0 for any other error, and for NULL.
+ *
+ * @param error an outcome's or a response's error, or one of your own
+ */
+agenthost_reason agenthost_error_reason(const struct agenthost_error *error);
+
+/**
+ * A number that a conflict brings: `currentRevision`, `retryAfterMs`, `firstSequence` or `headSequence`, as its reason says.
+ *
+ * @param error as for `agenthost_error_reason`
+ * @param name the member of the error's details
+ * @param number where it goes; untouched when there is none
+ * @return 1 when there is one, else 0
+ */
+uint32_t agenthost_error_number(const struct agenthost_error *error,
+                                struct agenthost_str name,
+                                uint64_t *number);
 
 /**
  * The library's version, for example `0.1.0`. Static text, NUL-terminated.

@@ -2,16 +2,20 @@
 
 use std::path::{Path, PathBuf};
 
-/// The files whose items are the header, in reading order.
-const FILES: [&str; 12] =
-    ["status", "text", "words", "live", "requests", "results", "service", "reply", "host", "dispatch", "request", "response"];
+/// The source of each module of `src/capi`, in the order of its list, which is the header's.
+fn modules() -> Vec<PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/capi");
+    let list = std::fs::read_to_string(folder.join("mod.rs")).expect("the list of modules");
+    let names = list.lines().filter_map(|line| line.strip_prefix("mod ")?.strip_suffix(';'));
+    names.map(|name| folder.join(format!("{name}.rs"))).collect()
+}
 
 fn generated() -> String {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let config = cbindgen::Config::from_file(root.join("cbindgen.toml")).expect("cbindgen.toml");
     let mut builder = cbindgen::Builder::new().with_config(config);
-    for name in FILES.into_iter().chain(["runs", "outcome", "worker", "operator", "library"]) {
-        builder = builder.with_src(root.join(format!("src/capi/{name}.rs")));
+    for module in modules() {
+        builder = builder.with_src(module);
     }
     let mut text = Vec::new();
     builder.generate().expect("the items of src/capi make a header").write(&mut text);
@@ -36,9 +40,8 @@ fn the_committed_header_is_what_the_items_make() {
 fn every_export_stands_in_the_header() {
     let header = generated();
     let mut exports = 0;
-    for name in FILES.into_iter().chain(["runs", "outcome", "worker", "operator", "library"]) {
-        let source =
-            std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("src/capi/{name}.rs"))).expect(name);
+    for module in modules() {
+        let source = std::fs::read_to_string(module).expect("a module");
         for export in source.split("extern \"C\" fn ").skip(1).filter_map(|rest| rest.split('(').next()) {
             exports += 1;
             assert!(header.contains(&format!("{export}(")), "{export} is not in the header");

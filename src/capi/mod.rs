@@ -31,6 +31,8 @@ mod worker;
 
 mod operator;
 
+mod conflict;
+
 mod library;
 
 mod call;
@@ -39,6 +41,7 @@ mod from_c;
 mod sized;
 mod to_c;
 
+pub use conflict::*;
 pub use dispatch::*;
 pub use host::*;
 pub use library::*;

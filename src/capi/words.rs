@@ -1,6 +1,7 @@
 //! The words of the contract as numbers. 0 is never one of them. The numbers follow the order of the `ALL` tables.
 
 use crate::protocol::{ErrorCode, Operation, Resolution, RunStatus};
+use crate::runs::Reason;
 
 /// One of the six operations.
 pub type agenthost_operation = i32;
@@ -62,6 +63,27 @@ pub const AGENTHOST_CODE_UNAVAILABLE: agenthost_code = 7;
 /// A fault of the host. After a mutation the outcome is not known: send the same bytes again.
 pub const AGENTHOST_CODE_INTERNAL: agenthost_code = 8;
 
+/// Why a call conflicts with the state of a durable run: the `reason` in the error's details. 0: no such conflict.
+pub type agenthost_reason = i32;
+/// The run is at another revision than the call expects; the number `currentRevision` says which.
+pub const AGENTHOST_REASON_REVISION_MISMATCH: agenthost_reason = 1;
+/// The run's state does not allow the call.
+pub const AGENTHOST_REASON_INVALID_STATE: agenthost_reason = 2;
+/// The approval is not the run's current one.
+pub const AGENTHOST_REASON_APPROVAL_MISMATCH: agenthost_reason = 3;
+/// There is a run of that id, from another request.
+pub const AGENTHOST_REASON_RUN_EXISTS: agenthost_reason = 4;
+/// The key was used for another request.
+pub const AGENTHOST_REASON_IDEMPOTENCY_MISMATCH: agenthost_reason = 5;
+/// A worker has the run, or it waits for one: try again after the number `retryAfterMs`.
+pub const AGENTHOST_REASON_CLAIM_HELD: agenthost_reason = 6;
+/// The worker does not have the run any more.
+pub const AGENTHOST_REASON_CLAIM_LOST: agenthost_reason = 7;
+/// The events after the cursor were compacted away; those from the number `firstSequence` on are there.
+pub const AGENTHOST_REASON_CURSOR_EXPIRED: agenthost_reason = 8;
+/// The cursor is after the run's last event, the number `headSequence`: it belongs to a run that was purged and created again.
+pub const AGENTHOST_REASON_CURSOR_AHEAD: agenthost_reason = 9;
+
 /// A word of the contract that C knows as a number.
 pub(super) trait Word: Copy + PartialEq + Sized + 'static {
     /// All of them, the first as 1.
@@ -93,6 +115,10 @@ impl Word for ErrorCode {
     const ALL: &'static [ErrorCode] = &ErrorCode::ALL;
 }
 
+impl Word for Reason {
+    const ALL: &'static [Reason] = &Reason::ALL;
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -106,6 +132,15 @@ mod tests {
         assert_eq!(Resolution::Denied.to_number(), AGENTHOST_APPROVAL_DENIED);
         assert_eq!(ErrorCode::InvalidRequest.to_number(), AGENTHOST_CODE_INVALID_REQUEST);
         assert_eq!(ErrorCode::Internal.to_number(), AGENTHOST_CODE_INTERNAL);
+        assert_eq!(Reason::RevisionMismatch.to_number(), AGENTHOST_REASON_REVISION_MISMATCH);
+        assert_eq!(Reason::InvalidState.to_number(), AGENTHOST_REASON_INVALID_STATE);
+        assert_eq!(Reason::ApprovalMismatch.to_number(), AGENTHOST_REASON_APPROVAL_MISMATCH);
+        assert_eq!(Reason::RunExists.to_number(), AGENTHOST_REASON_RUN_EXISTS);
+        assert_eq!(Reason::IdempotencyMismatch.to_number(), AGENTHOST_REASON_IDEMPOTENCY_MISMATCH);
+        assert_eq!(Reason::ClaimHeld.to_number(), AGENTHOST_REASON_CLAIM_HELD);
+        assert_eq!(Reason::ClaimLost.to_number(), AGENTHOST_REASON_CLAIM_LOST);
+        assert_eq!(Reason::CursorExpired.to_number(), AGENTHOST_REASON_CURSOR_EXPIRED);
+        assert_eq!(Reason::CursorAhead.to_number(), AGENTHOST_REASON_CURSOR_AHEAD);
     }
 
     #[test]

@@ -39,6 +39,9 @@ pub(crate) fn page(
     if after + 1 < row.first {
         return Ok(Err(refuse::cursor_expired(row.first, row.head)));
     }
+    if after > row.head {
+        return Ok(Err(refuse::cursor_ahead(row.head)));
+    }
     let rows = if after < row.head {
         reader.events(row.id, after, usize::try_from(limit).unwrap_or(usize::MAX), MAX_PAGE_BYTES)?
     } else {

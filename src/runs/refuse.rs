@@ -24,11 +24,14 @@ pub enum Reason {
     ClaimLost,
     /// The events after the cursor have been compacted away; those from `details.firstSequence` are there.
     CursorExpired,
+    /// The cursor lies behind the run's last event, `details.headSequence`. It belongs to another log: a run of that id was
+    /// purged and created again. Read from `afterSequence` 0.
+    CursorAhead,
 }
 
 impl Reason {
-    /// All eight.
-    pub const ALL: [Reason; 8] = [
+    /// All nine.
+    pub const ALL: [Reason; 9] = [
         Reason::RevisionMismatch,
         Reason::InvalidState,
         Reason::ApprovalMismatch,
@@ -37,6 +40,7 @@ impl Reason {
         Reason::ClaimHeld,
         Reason::ClaimLost,
         Reason::CursorExpired,
+        Reason::CursorAhead,
     ];
 
     /// The name in `details.reason`, for example `claim_lost`.
@@ -50,21 +54,30 @@ impl Reason {
             Reason::ClaimHeld => "claim_held",
             Reason::ClaimLost => "claim_lost",
             Reason::CursorExpired => "cursor_expired",
+            Reason::CursorAhead => "cursor_ahead",
         }
     }
 
     /// The reason of a conflict of durable runs; none for other errors.
     pub fn of(error: &HostError<'_>) -> Option<Reason> {
-        #[derive(serde::Deserialize)]
-        struct Details {
-            reason: String,
-        }
-        if error.code != ErrorCode::Conflict {
-            return None;
-        }
-        let details: Details = error.details.parse().ok()?;
-        Reason::ALL.into_iter().find(|reason| reason.name() == details.reason)
+        let reason = detail(error, "reason")?;
+        Reason::ALL.into_iter().find(|known| reason == known.name())
     }
+
+    /// A number that a conflict brings beside its reason, for example `headSequence`; none when it has none of that name, and
+    /// for other errors.
+    pub fn number(error: &HostError<'_>, name: &str) -> Option<u64> {
+        detail(error, name)?.as_u64()
+    }
+}
+
+/// A member of a conflict's details.
+fn detail(error: &HostError<'_>, name: &str) -> Option<serde_json::Value> {
+    if error.code != ErrorCode::Conflict {
+        return None;
+    }
+    let mut details: serde_json::Map<String, serde_json::Value> = error.details.parse().ok()?;
+    details.remove(name)
 }
 
 pub(crate) type Refusal = HostError<'static>;
@@ -142,6 +155,11 @@ pub(crate) fn cursor_expired(first: u64, head: u64) -> Refusal {
     })
 }
 
+pub(crate) fn cursor_ahead(head: u64) -> Refusal {
+    let message = format!("the run's last event is {head}: the cursor belongs to another log, read from afterSequence 0");
+    conflict(Reason::CursorAhead, message, |out| number(out, "headSequence", head))
+}
+
 pub(crate) fn not_found() -> Refusal {
     HostError::new(ErrorCode::NotFound, "there is no such run")
 }
@@ -180,5 +198,26 @@ pub(crate) fn store_failed(error: &StoreError) -> Refusal {
         StoreError::Broken(_) => HostError::new(ErrorCode::Internal, "the store is broken"),
         StoreError::Unsupported(text) => HostError::new(ErrorCode::InvalidRequest, text.clone()),
         StoreError::Closed => HostError::new(ErrorCode::Unavailable, "the runs are closed").with_retryable(true),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_conflict_brings_its_reason_and_its_numbers_and_no_other_error_has_any() {
+        let conflict = cursor_expired(7, 9);
+        assert_eq!(Reason::of(&conflict), Some(Reason::CursorExpired));
+        assert_eq!(Reason::number(&conflict, "firstSequence"), Some(7));
+        assert_eq!(Reason::number(&conflict, "headSequence"), Some(9));
+        assert_eq!((Reason::number(&conflict, "reason"), Reason::number(&conflict, "other")), (None, None));
+        assert_eq!(Reason::number(&cursor_ahead(3), "headSequence"), Some(3));
+        let other = HostError { code: ErrorCode::NotFound, ..conflict };
+        assert_eq!((Reason::of(&other), Reason::number(&other, "headSequence")), (None, None));
+        for details in ["{}", "[]", r#"{"reason":1}"#, r#"{"reason":"another"}"#] {
+            let strange = HostError::new(ErrorCode::Conflict, "no").with_details(FreeJson::new(details).unwrap());
+            assert_eq!(Reason::of(&strange), None, "{details}");
+        }
     }
 }

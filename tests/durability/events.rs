@@ -3,11 +3,11 @@
 use agenthost::protocol::{ErrorCode, RunStatus};
 use agenthost::runs::{Claim, MAX_EVENT_DATA_BYTES, NewEvent, Reason, Runs};
 
-use crate::support::{Setup, claim, client, code, detail, json, new_key, reason};
+use crate::support::{SOON, Setup, claim, client, code, detail, json, new_key, reason};
 
 on_every_store!(
     pages_follow_each_other_without_a_gap,
-    a_cursor_ahead_of_the_head_is_an_empty_page,
+    a_cursor_ahead_of_the_head_is_a_conflict_that_says_where_the_head_is,
     a_page_ends_at_4_mebibytes_after_at_least_one_event,
     appending_with_an_equal_key_stores_nothing_twice,
     a_key_outlives_the_compaction_of_its_events,
@@ -50,13 +50,30 @@ fn pages_follow_each_other_without_a_gap(setup: &Setup) {
     assert_eq!(client(&runs).get("run").unwrap().revision, 2);
 }
 
-fn a_cursor_ahead_of_the_head_is_an_empty_page(setup: &Setup) {
+fn a_cursor_ahead_of_the_head_is_a_conflict_that_says_where_the_head_is(setup: &Setup) {
     let runs = setup.open();
     client(&runs).create("k", "run").unwrap();
-    for after in [1, 2, (1 << 53) - 1] {
-        let page = client(&runs).events("run", after, 10).unwrap();
-        assert_eq!((page.events.len(), page.next_sequence, page.has_more), (0, after, false));
+    let at_the_head = client(&runs).events("run", 1, 10).unwrap();
+    assert_eq!((at_the_head.events.len(), at_the_head.next_sequence, at_the_head.has_more), (0, 1, false));
+    let ahead = |runs: &Runs, after, head: u64| {
+        let listed = client(runs).events("run", after, 10);
+        assert_eq!(detail(&listed, "headSequence"), head);
+        assert_eq!(reason(listed), Reason::CursorAhead);
+        let waited = runs.wait_events(None, "run", after, 10, SOON).wait();
+        assert_eq!(detail(&waited, "headSequence"), head);
+        assert_eq!(reason(waited), Reason::CursorAhead);
+    };
+    for after in [2, 3, (1 << 53) - 1] {
+        ahead(&runs, after, 1);
     }
+    // Whoever read the run that was there before must not wait for what the new one has told already.
+    client(&runs).cancel("c", "run", 1).unwrap();
+    let followed = runs.wait_events(None, "run", 0, 10, SOON).wait().unwrap();
+    assert_eq!((followed.page.next_sequence, followed.is_drained()), (2, true));
+    setup.pass(1);
+    assert_eq!(runs.purge(setup.now()).wait(), Ok(1));
+    client(&runs).create("again", "run").unwrap();
+    ahead(&runs, followed.page.next_sequence, 1);
 }
 
 fn a_page_ends_at_4_mebibytes_after_at_least_one_event(setup: &Setup) {

@@ -68,6 +68,18 @@ static agenthost_outcome *received(inbox *in) {
 
 #define INBOX {PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, NULL, AGENTHOST_OK, NULL}
 
+/* An outcome with a conflict, which brings its reason and a number. */
+static void conflicts(agenthost_status status, agenthost_outcome **place, agenthost_reason reason, const char *name, uint64_t expected) {
+    const agenthost_error *error;
+    uint64_t number = 0;
+    CHECK(status == AGENTHOST_OK && *place != NULL);
+    error = agenthost_outcome_error(*place);
+    CHECK(error != NULL && error->code == AGENTHOST_CODE_CONFLICT && agenthost_error_reason(error) == reason);
+    CHECK(agenthost_error_number(error, TEXT(name), &number) == 1 && number == expected);
+    agenthost_outcome_free(*place);
+    *place = NULL;
+}
+
 static void a_run_lives(agenthost_runs *runs, const char *copy) {
     agenthost_host *host = NULL;
     agenthost_outcome *outcome = NULL;
@@ -169,7 +181,8 @@ static void a_run_lives(agenthost_runs *runs, const char *copy) {
     well(agenthost_runs_compact(runs, TEXT("run"), 4, NULL, NULL, &outcome), &outcome);
     CHECK(agenthost_outcome_number(outcome) == 5);
     agenthost_outcome_free(outcome);
-    badly(agenthost_runs_wait_events(runs, TEXT("run"), 0, 0, 0, NULL, NULL, &outcome), &outcome, AGENTHOST_CODE_CONFLICT, "cursor_expired");
+    conflicts(agenthost_runs_wait_events(runs, TEXT("run"), 0, 0, 0, NULL, NULL, &outcome), &outcome, AGENTHOST_REASON_CURSOR_EXPIRED, "firstSequence", 5);
+    conflicts(agenthost_runs_wait_events(runs, TEXT("run"), 10, 0, SOON, NULL, NULL, &outcome), &outcome, AGENTHOST_REASON_CURSOR_AHEAD, "headSequence", 9);
     if (copy != NULL) {
         well(agenthost_runs_backup(runs, TEXT(copy), NULL, NULL, &outcome), &outcome);
         agenthost_outcome_free(outcome);
@@ -181,6 +194,29 @@ static void a_run_lives(agenthost_runs *runs, const char *copy) {
     agenthost_outcome_free(outcome);
     dispatch(host, "get_run", "k", "{\"runId\":\"run\"}", "not_found");
     agenthost_host_release(host);
+}
+
+static void an_error_that_is_no_conflict_has_no_reason(void) {
+    agenthost_error error;
+    uint64_t number = 5;
+
+    CHECK(agenthost_error_reason(NULL) == 0 && agenthost_error_number(NULL, TEXT("headSequence"), &number) == 0);
+    AGENTHOST_INIT(&error);
+    error.code = AGENTHOST_CODE_CONFLICT;
+    error.message = TEXT("m");
+    CHECK(agenthost_error_reason(&error) == 0);
+    error.details = TEXT("{\"reason\":\"another\",\"headSequence\":-1}");
+    CHECK(agenthost_error_reason(&error) == 0 && agenthost_error_number(&error, TEXT("headSequence"), &number) == 0);
+    error.details = TEXT("{\"reason\":\"claim_lost\",\"n\":7}");
+    CHECK(agenthost_error_reason(&error) == AGENTHOST_REASON_CLAIM_LOST);
+    CHECK(agenthost_error_number(&error, TEXT("n"), NULL) == 0 && number == 5);
+    CHECK(agenthost_error_number(&error, TEXT("n"), &number) == 1 && number == 7);
+    error.code = AGENTHOST_CODE_NOT_FOUND;
+    CHECK(agenthost_error_reason(&error) == 0 && agenthost_error_number(&error, TEXT("n"), &number) == 0);
+    error.code = 99;
+    CHECK(agenthost_error_reason(&error) == 0);
+    error.struct_size = 3;
+    CHECK(agenthost_error_reason(&error) == 0);
 }
 
 static void misuse_is_a_status(void) {
@@ -261,6 +297,7 @@ int main(int argc, char **argv) {
     char url[4096], copy[4096];
     int kind;
     CHECK(argc == 2);
+    an_error_that_is_no_conflict_has_no_reason();
     misuse_is_a_status();
     a_forked_child_is_told();
     options_are_kept(argv[1]);
@@ -273,6 +310,6 @@ int main(int argc, char **argv) {
     a_run_lives(runs, copy);
     agenthost_runs_release(runs);
     for (kind = 1; kind <= AGENTHOST_LIVE_OUTCOMES; kind++) CHECK(agenthost_live(kind) == 0);
-    puts("c-durable: 9 passed, 0 failed");
+    puts("c-durable: 10 passed, 0 failed");
     return 0;
 }

@@ -1,0 +1,55 @@
+//! What a program needs of a conflict: its reason and its numbers, so that C need not parse the error's details.
+
+use super::entry::quietly;
+use super::from_c;
+use super::results::agenthost_error;
+use super::text::agenthost_str;
+use super::words::{Word, agenthost_reason};
+use crate::protocol::{HostError, Path};
+use crate::runs::Reason;
+
+/// The reason of a conflict of durable runs: AGENTHOST_REASON_..., 0 for any other error, and for NULL.
+///
+/// @param error an outcome's or a response's error, or one of your own
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn agenthost_error_reason(error: *const agenthost_error) -> agenthost_reason {
+    let mut found = 0;
+    quietly(|| {
+        // SAFETY: by this export's contract.
+        let reason = unsafe { read(error) }.and_then(|error| Reason::of(&error));
+        found = reason.map_or(0, Reason::to_number);
+    });
+    found
+}
+
+/// A number that a conflict brings: `currentRevision`, `retryAfterMs`, `firstSequence` or `headSequence`, as its reason says.
+///
+/// @param error as for `agenthost_error_reason`
+/// @param name the member of the error's details
+/// @param number where it goes; untouched when there is none
+/// @return 1 when there is one, else 0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn agenthost_error_number(error: *const agenthost_error, name: agenthost_str, number: *mut u64) -> u32 {
+    let mut found = 0;
+    quietly(|| {
+        // SAFETY: by this export's contract.
+        let (error, name) = unsafe { (read(error), from_c::text(name, Path::ROOT.member("name"))) };
+        // SAFETY: `number` is NULL, or writable and not used by anybody else until the export returns.
+        let place = unsafe { number.as_mut() };
+        if let (Some(error), Ok(name), Some(place)) = (error, name, place)
+            && let Some(value) = Reason::number(&error, name)
+        {
+            (*place, found) = (value, 1);
+        }
+    });
+    found
+}
+
+/// The error that C hands in, when it can be read.
+///
+/// # Safety
+/// `error` is NULL or points to a whole `agenthost_error`, whose texts stay until the export returns.
+unsafe fn read<'a>(error: *const agenthost_error) -> Option<HostError<'a>> {
+    // SAFETY: by this function's own contract.
+    unsafe { from_c::read(error, Path::ROOT.member("error")) }.ok()
+}
