@@ -2194,17 +2194,23 @@ uint32_t agenthost_abi_version(void);
 #define AGENTHOST_CONVENIENCES
 
 /* Zeroes a struct of this header and sets its size. Works in C and C++. */
-#define AGENTHOST_INIT(pointer) (*(size_t *)agenthost_zero((pointer), sizeof *(pointer)) = sizeof *(pointer))
+#define AGENTHOST_INIT(pointer) agenthost_init((pointer), sizeof *(pointer))
 
 /* 1 when a struct that the library handed you has `member`. */
 #define AGENTHOST_HAS(pointer, type, member) \
     ((pointer)->struct_size >= offsetof(type, member) + sizeof((pointer)->member))
 
-static inline void *agenthost_zero(void *pointer, size_t size) {
+static inline void agenthost_init(void *pointer, size_t size) {
+#ifdef __cplusplus
+    unsigned char *bytes = static_cast<unsigned char *>(pointer);
+    size_t *struct_size = static_cast<size_t *>(pointer);
+#else
     unsigned char *bytes = (unsigned char *)pointer;
+    size_t *struct_size = (size_t *)pointer;
+#endif
     size_t i;
     for (i = 0; i < size; i++) bytes[i] = 0;
-    return pointer;
+    *struct_size = size;
 }
 
 /* A NUL-terminated text as an agenthost_str; NULL is the empty text. */

@@ -38,10 +38,27 @@ static() {
         ! readelf -d "$out/static" | grep -q 'NEEDED.*libagenthost' && prints "$out/static"
 }
 
+# Nothing of the system at run time: what pkg-config says for a static program is enough for one.
+entirely_static() {
+    # shellcheck disable=SC2046
+    cc -static bindings/c/consumer/main.c $(pkg-config --static --cflags --libs agenthost) -o "$out/entirely-static" &&
+        ! readelf -d "$out/entirely-static" | grep -q 'NEEDED' && prints "$out/entirely-static"
+}
+
 cpp() {
     # shellcheck disable=SC2046
     c++ -std=c++17 bindings/c/consumer/main.cpp $(pkg-config --cflags --libs agenthost) -o "$out/cpp" -Wl,-rpath,"$prefix/lib" &&
         prints "$out/cpp"
+}
+
+# The lines of README.md's section on C, as they are written; and its fragment, by a compiler.
+readme() {
+    sed -n '/^## Five minutes in C$/,/^## Five minutes in C++$/p' README.md >"$out/section.md"
+    sed -n '/^```sh$/,/^```$/p' "$out/section.md" | grep -v '^```' >"$out/readme.sh"
+    sed -n '/^```c$/,/^```$/p' "$out/section.md" | grep -v '^```' >"$out/readme.c"
+    grep -q '^\./a\.out ' "$out/readme.sh" || { echo "README.md runs no program" && return 1; }
+    env -u LD_LIBRARY_PATH bash -eu "$out/readme.sh" >"$out/readme.txt" && rm a.out && grep -q '"ok":true' "$out/readme.txt" &&
+        cc -std=c99 -Wall -Wextra -Werror -Wno-unused-function -Iinclude -c "$out/readme.c" -o "$out/readme.o"
 }
 
 version() { [ "$(pkg-config --modversion agenthost)" = "$version" ]; }
@@ -66,9 +83,11 @@ refuses_version() {
 }
 
 check "installs, and can be moved" installed
+check "README.md: its lines give a program that runs" readme
 check "pkg-config: the version is the header's" version
 check "pkg-config: a C program with the shared library" shared
 check "pkg-config: a C program with the static library" static
+check "pkg-config: a C program of which everything is static" entirely_static
 check "pkg-config: a C++ program" cpp
 check "cmake is there" tools
 check "CMake: programs with the shared library, the static one, and the C++ header" cmake_consumer

@@ -15,7 +15,7 @@ fi
 {
     echo '#include <agenthost.h>'
     grep -oE '^typedef struct agenthost_[a-z0-9_]+ \{' "$header" | awk '{ print $3 " of_" $3 ";" }'
-    grep -oE '\bagenthost_[a-z0-9_]+\(' "$header" | tr -d '(' | sort -u | grep -vE '^agenthost_(zero|text)$' |
+    grep -oE '\bagenthost_[a-z0-9_]+\(' "$header" | tr -d '(' | sort -u | grep -vE '^agenthost_(init|text)$' |
         awk '{ print "__typeof__(" $1 ") *to_" $1 ";" }'
 } >"$out/surface.c"
 gcc -std=gnu11 -g -shared -fPIC -Iinclude "$out/surface.c" -o "$out/surface.so"

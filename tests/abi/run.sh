@@ -20,13 +20,30 @@ check() {
     fi
 }
 
-# The header, included as often as the last argument says, before anything else.
+# The header and all its macros, included as often as the fourth argument says, before anything else, with further warnings.
 header() {
     local compiler=$1 language=$2 standard=$3 times=$4 i
     {
         for ((i = 0; i < times; i++)); do echo '#include "agenthost.h"'; done
-        echo 'int main(void) { agenthost_service service; AGENTHOST_INIT(&service); return agenthost_text("").len != 0; }'
-    } | "$compiler" -x "$language" -std="$standard" -Wall -Wextra -pedantic -Werror -Iinclude -c -o /dev/null -
+        echo 'int main(void) {'
+        echo '    agenthost_service service;'
+        echo '    AGENTHOST_INIT(&service);'
+        echo '    return agenthost_text("").len != 0 || !AGENTHOST_HAS(&service, agenthost_service, list_events);'
+        echo '}'
+    } >$out/header.c
+    "$compiler" -x "$language" -std="$standard" -Wall -Wextra -pedantic -Werror "${@:5}" -Iinclude -c -o $out/header.o $out/header.c
+}
+
+# What programs in C++ may turn on.
+strict=(-Wshadow -Wold-style-cast -Wconversion -Wsign-conversion -Wcast-qual)
+
+# clang, as it comes with ziglang.
+clang++() {
+    local zig=.build/cpp/zig
+    if [ ! -x $zig/bin/python ]; then
+        python3 -m venv $zig && $zig/bin/pip install --quiet --disable-pip-version-check ziglang || return 1
+    fi
+    $zig/bin/python -m ziglang c++ "$@"
 }
 
 same() { diff -u "$1" "$2"; }
@@ -96,6 +113,11 @@ for times in 1 2; do
     check "header in C11, $times times" header gcc c c11 $times
     check "header in C++11, $times times" header g++ c++ c++11 $times
     check "header in C++17, $times times" header g++ c++ c++17 $times
+    for compiler in g++ clang++; do
+        for standard in c++11 c++17; do
+            check "header for $compiler -std=$standard ${strict[*]}, $times times" header $compiler c++ $standard $times "${strict[@]}"
+        done
+    done
 done
 check "exported symbols are the committed ones" symbols
 check "exported symbols are declared" declared

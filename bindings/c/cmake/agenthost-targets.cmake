@@ -14,7 +14,7 @@ if(NOT TARGET agenthost::static)
     IMPORTED_LOCATION "${_agenthost_prefix}/lib/libagenthost.a"
     IMPORTED_LINK_INTERFACE_LANGUAGES "C"
     INTERFACE_INCLUDE_DIRECTORIES "${_agenthost_prefix}/include"
-    INTERFACE_LINK_LIBRARIES "gcc_s;Threads::Threads;m;${CMAKE_DL_LIBS}")
+    INTERFACE_LINK_LIBRARIES "Threads::Threads;m;${CMAKE_DL_LIBS}")
 endif()
 
 if(NOT TARGET agenthost::cpp)
