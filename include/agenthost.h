@@ -1636,6 +1636,8 @@ agenthost_status agenthost_host_retain(struct agenthost_host *host);
  * Refuses new calls (they answer `unavailable`), waits up to `timeout_ms` for those in flight, then answers every deferred
  * one `unavailable`. 0 does not wait; UINT64_MAX waits for ever.
  * - `AGENTHOST_OK`: no slot, `done`, `notify` or log callback runs or will run, and `destroy` has returned. Closing again is OK.
+ *   Two may still come, as they are asked for when the host is closing already: the `done` of an asynchronous dispatch that begins
+ *   then, and the `notify` that `agenthost_reply_on_abandoned` is given then; each runs before the function returns that asks for it.
  * - `AGENTHOST_TIMED_OUT`: a callback is still on some thread's stack; nothing was destroyed; call again.
  * - `AGENTHOST_WOULD_DEADLOCK`: called from a callback of this host; the host is now closing.
  * - `AGENTHOST_FORKED`: nothing happened.
@@ -1678,7 +1680,8 @@ agenthost_status agenthost_dispatch_json_with(struct agenthost_host *host,
  * thread after the slot has returned, or later on the thread that answers, cancels, closes or drops the reply. Not OK: `done`
  * never runs. `message` is borrowed until this function returns, not until `done`. `options` may be NULL; a `timeout_ms` other
  * than 0 is `AGENTHOST_INVALID_ARGUMENT` (the library has no timer: use yours, and cancel). `pending` may be NULL. It is written
- * before the slot runs, so that another thread may cancel meanwhile.
+ * before the slot runs, so that another thread may cancel meanwhile. A dispatch that begins when the host is closing answers
+ * `unavailable`; its `done` runs before this function returns, also when `agenthost_host_close` has returned OK meanwhile.
  */
 agenthost_status agenthost_dispatch_json_async(struct agenthost_host *host,
                                                struct agenthost_str message,

@@ -143,7 +143,8 @@ impl Delivery {
 /// thread after the slot has returned, or later on the thread that answers, cancels, closes or drops the reply. Not OK: `done`
 /// never runs. `message` is borrowed until this function returns, not until `done`. `options` may be NULL; a `timeout_ms` other
 /// than 0 is `AGENTHOST_INVALID_ARGUMENT` (the library has no timer: use yours, and cancel). `pending` may be NULL. It is written
-/// before the slot runs, so that another thread may cancel meanwhile.
+/// before the slot runs, so that another thread may cancel meanwhile. A dispatch that begins when the host is closing answers
+/// `unavailable`; its `done` runs before this function returns, also when `agenthost_host_close` has returned OK meanwhile.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn agenthost_dispatch_json_async(
     host: *mut agenthost_host,

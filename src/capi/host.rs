@@ -17,7 +17,7 @@ use super::status::{
 use super::text::{agenthost_buffer, agenthost_pair, agenthost_pairs, agenthost_str};
 use super::to_c;
 use crate::dispatch::{DEFAULT_MAX_MESSAGE_BYTES, Dispatcher};
-use crate::host::{CloseError, Core, Host, HostOptions, LogHook, LogLevel};
+use crate::host::{CloseError, Host, HostOptions, HostedService, LogHook, LogLevel};
 use crate::protocol::{Path, SensitiveNames, Violation};
 
 /// A host. Counted: `agenthost_host_retain`, `agenthost_host_release`. Any number of threads may use it at once, each as long
@@ -320,9 +320,9 @@ pub fn into_raw(host: Host) -> *mut agenthost_host {
 ///
 /// # Safety
 /// `host` is NULL, or a host that somebody holds a count of now.
-pub(super) unsafe fn host(host: *const agenthost_host) -> Done<Arc<Core>> {
+pub(super) unsafe fn host(host: *const agenthost_host) -> Done<Arc<HostedService>> {
     // SAFETY: by this function's own contract.
-    Ok(unsafe { borrowed(host) }?.host.core())
+    Ok(unsafe { borrowed(host) }?.host.hosted())
 }
 
 /// Takes another count.
@@ -342,6 +342,8 @@ pub unsafe extern "C" fn agenthost_host_retain(host: *mut agenthost_host) -> age
 /// Refuses new calls (they answer `unavailable`), waits up to `timeout_ms` for those in flight, then answers every deferred
 /// one `unavailable`. 0 does not wait; UINT64_MAX waits for ever.
 /// - `AGENTHOST_OK`: no slot, `done`, `notify` or log callback runs or will run, and `destroy` has returned. Closing again is OK.
+///   Two may still come, as they are asked for when the host is closing already: the `done` of an asynchronous dispatch that begins
+///   then, and the `notify` that `agenthost_reply_on_abandoned` is given then; each runs before the function returns that asks for it.
 /// - `AGENTHOST_TIMED_OUT`: a callback is still on some thread's stack; nothing was destroyed; call again.
 /// - `AGENTHOST_WOULD_DEADLOCK`: called from a callback of this host; the host is now closing.
 /// - `AGENTHOST_FORKED`: nothing happened.

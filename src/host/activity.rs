@@ -1,17 +1,19 @@
 //! Counts the callbacks that are on some thread's stack, so that closing can wait until there is none, and runs `destroy` then.
 //!
+//! Whatever may run a callback is counted before it decides anything: a call that is claimed first and counted afterwards is
+//! in flight for nobody in between, and closing would not wait for it.
+//!
 //! While the host is open a callback costs two additions on a counter that few threads share. Once it is closing those
-//! counters only fall; what still has to run (an answer that won the race with close) is counted under the lock.
+//! counters only fall; what still has to run (an answer that won the race with close) is counted under the lock. Once
+//! `destroy` has begun nothing is counted any more: every call is answered, and there is nobody to wait.
 
 use std::marker::PhantomData;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Instant;
 
-use super::frames;
+use super::callback_stack;
 use super::lock::{Condvar, Mutex, MutexGuard};
-
-/// How many counters share the threads among them.
-pub(crate) const SHARDS: usize = 16;
+use super::shards::{SHARDS, shard_of_thread};
+use super::sync::{AtomicBool, AtomicUsize, Ordering};
 
 /// A counter on cache lines of its own.
 #[derive(Default)]
@@ -47,11 +49,21 @@ enum Stage {
 }
 
 /// A callback of a host on this thread's stack.
-pub(super) struct Running<'a> {
+pub(super) struct Entry<'a> {
     activity: &'a Activity,
-    /// Where it was counted; none: under the lock.
-    shard: Option<usize>,
-    same_thread: PhantomData<*const ()>,
+    counted: Counted,
+    /// Not sent to another thread: the end belongs where the beginning was.
+    same_thread: PhantomData<std::sync::MutexGuard<'static, ()>>,
+}
+
+/// Where a callback is counted.
+enum Counted {
+    /// In a counter of few threads: it began while the host was open.
+    InShard(usize),
+    /// Under the lock: it began while the host was closing.
+    Late,
+    /// Nowhere: closing does not wait for it.
+    Nowhere,
 }
 
 impl Activity {
@@ -68,29 +80,41 @@ impl Activity {
 
     /// A callback begins, unless the host is closing.
     #[inline]
-    pub(super) fn enter(&self) -> Option<Running<'_>> {
+    pub(super) fn enter(&self) -> Option<Entry<'_>> {
         let shard = shard_of_thread();
         self.shards[shard].0.fetch_add(1, Ordering::SeqCst);
         if self.closing.load(Ordering::SeqCst) {
             self.leave_shard(shard);
             return None;
         }
-        frames::push(self.host);
-        Some(Running { activity: self, shard: Some(shard), same_thread: PhantomData })
+        Some(self.entry(Counted::InShard(shard)))
     }
 
-    /// A callback begins, also when the host is closing: one that ends what began before.
-    pub(super) fn enter_late(&self) -> Running<'_> {
+    /// A callback begins, also when the host is closing: one that ends what began before. Not counted once `destroy` has begun.
+    pub(super) fn enter_finishing(&self) -> Entry<'_> {
         self.enter().unwrap_or_else(|| {
-            self.lock().late += 1;
-            frames::push(self.host);
-            Running { activity: self, shard: None, same_thread: PhantomData }
+            let mut phase = self.lock();
+            if phase.stage != Stage::Open {
+                return self.entry(Counted::Nowhere);
+            }
+            phase.late += 1;
+            self.entry(Counted::Late)
         })
+    }
+
+    /// A callback begins that closing does not wait for.
+    pub(super) fn enter_uncounted(&self) -> Entry<'_> {
+        self.entry(Counted::Nowhere)
+    }
+
+    fn entry(&self, counted: Counted) -> Entry<'_> {
+        callback_stack::push(self.host);
+        Entry { activity: self, counted, same_thread: PhantomData }
     }
 
     /// Whether a callback of this host is on this thread's stack.
     pub(super) fn is_on_this_thread(&self) -> bool {
-        frames::contain(self.host)
+        callback_stack::contains(self.host)
     }
 
     pub(super) fn is_closing(&self) -> bool {
@@ -126,7 +150,7 @@ impl Activity {
         }
     }
 
-    /// Somebody that waits should look again.
+    /// Wakes whoever waits, to check again.
     pub(super) fn changed(&self) {
         if self.closing.load(Ordering::SeqCst) {
             drop(self.lock());
@@ -134,7 +158,8 @@ impl Activity {
         }
     }
 
-    /// Runs `destroy` when no callback runs and `idle` holds, or waits for who does. False: not by `deadline`.
+    /// Runs `destroy`, which does not panic, when no callback runs and `idle` holds, or waits for who does. False: not by
+    /// `deadline`.
     pub(super) fn destroy(&self, deadline: Option<Instant>, idle: impl Fn() -> bool, destroy: impl FnOnce()) -> bool {
         let mut phase = self.lock();
         loop {
@@ -171,9 +196,9 @@ impl Activity {
     fn run_destroy(&self, mut phase: MutexGuard<'_, Phase>, destroy: impl FnOnce()) {
         phase.stage = Stage::Destroying;
         drop(phase);
-        frames::push(self.host);
+        let entry = self.enter_uncounted();
         destroy();
-        frames::pop();
+        drop(entry);
         self.lock().stage = Stage::Destroyed;
         self.changed.notify_all();
     }
@@ -201,30 +226,24 @@ impl Activity {
     }
 }
 
-impl Drop for Running<'_> {
-    #[inline]
-    fn drop(&mut self) {
-        frames::pop();
-        match self.shard {
-            Some(shard) => self.activity.leave_shard(shard),
-            None => {
-                self.activity.lock().late -= 1;
-                self.activity.changed.notify_all();
-            }
-        }
+impl Entry<'_> {
+    /// Whether closing waits for it, so that the log hook is still there.
+    pub(super) fn is_counted(&self) -> bool {
+        !matches!(self.counted, Counted::Nowhere)
     }
 }
 
-/// Threads take the counters in turn, and keep theirs.
-#[inline]
-pub(crate) fn shard_of_thread() -> usize {
-    use std::cell::Cell;
-    static NEXT: AtomicUsize = AtomicUsize::new(0);
-    thread_local!(static SHARD: Cell<usize> = const { Cell::new(usize::MAX) });
-    SHARD.with(|shard| {
-        if shard.get() == usize::MAX {
-            shard.set(NEXT.fetch_add(1, Ordering::Relaxed) % SHARDS);
+impl Drop for Entry<'_> {
+    #[inline]
+    fn drop(&mut self) {
+        callback_stack::pop();
+        match self.counted {
+            Counted::InShard(shard) => self.activity.leave_shard(shard),
+            Counted::Late => {
+                self.activity.lock().late -= 1;
+                self.activity.changed.notify_all();
+            }
+            Counted::Nowhere => {}
         }
-        shard.get()
-    })
+    }
 }

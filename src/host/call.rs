@@ -3,33 +3,30 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use super::core::{Callback, Core};
+use super::inner::{CallbackGuard, DeferredCall, HostInner};
 use super::lock::{Condvar, Mutex, MutexGuard};
-use super::log::LogLevel;
-use super::state::{CallState, LetGo, SlotReturn};
+use super::open_calls::AbandonedHook;
+use super::state::{CallState, DropOutcome, SlotReturn};
 use crate::dispatch::{Expected, Unanswered};
 
-/// What is told that nobody waits for an answer any more.
-pub type AbandonedHook = Arc<dyn Fn() + Send + Sync>;
-
-/// What is done with the response of an asynchronous call.
-pub(super) type Done = Box<dyn FnOnce(Vec<u8>) + Send>;
+/// What gets the response of an asynchronous call.
+pub(super) type DoneCallback = Box<dyn FnOnce(Vec<u8>) + Send>;
 
 /// A call, shared by its slot, its deferred reply, its caller and its host.
 pub(crate) struct CallShared {
-    pub(super) core: Arc<Core>,
+    pub(super) inner: Arc<HostInner>,
     pub(super) state: CallState,
-    cell: Mutex<Cell>,
+    cell: Mutex<CallCell>,
     delivered: Condvar,
 }
 
 #[derive(Default)]
-struct Cell {
-    answer: Option<Answer>,
+struct CallCell {
+    answer: Option<StoredAnswer>,
     /// What the answer has to fit, once the call is deferred.
     expected: Option<Expected<'static>>,
     /// For an asynchronous call.
-    done: Option<Done>,
+    done: Option<DoneCallback>,
     /// For a synchronous call: the response that its caller waits for.
     response: Option<Vec<u8>>,
     on_abandoned: Option<AbandonedHook>,
@@ -37,16 +34,16 @@ struct Cell {
 }
 
 /// An answer that is stored.
-enum Answer {
+enum StoredAnswer {
     Response(Vec<u8>),
     /// The library's; written when it is delivered, as only then it is known what it has to echo.
     Abandoned(Unanswered),
 }
 
 impl CallShared {
-    pub(super) fn new(core: Arc<Core>, done: Option<Done>) -> Arc<CallShared> {
-        let cell = Cell { done, ..Cell::default() };
-        Arc::new(CallShared { core, state: CallState::new(), cell: Mutex::new(cell), delivered: Condvar::default() })
+    pub(super) fn new(inner: Arc<HostInner>, done: Option<DoneCallback>) -> Arc<CallShared> {
+        let cell = CallCell { done, ..CallCell::default() };
+        Arc::new(CallShared { inner, state: CallState::new(), cell: Mutex::new(cell), delivered: Condvar::default() })
     }
 
     /// Keeps what the answer has to fit: somebody else than the slot may answer.
@@ -57,7 +54,7 @@ impl CallShared {
     /// Makes the deferred call known to closing.
     pub(super) fn register(self: &Arc<Self>) {
         if self.cell().registered.is_none() {
-            let key = self.core.register(self.clone());
+            let key = self.inner.register(self.clone());
             self.cell().registered = Some(key);
         }
     }
@@ -73,40 +70,31 @@ impl CallShared {
     }
 
     /// Stores the response of whoever has claimed the call, and delivers it when the slot has returned.
-    pub(super) fn answer(&self, response: Vec<u8>, callback: &Callback<'_>) {
-        self.store(Answer::Response(response), callback);
+    pub(super) fn answer(&self, response: Vec<u8>, callback: &CallbackGuard<'_>) {
+        self.store(StoredAnswer::Response(response), callback);
     }
 
-    /// Answers for the library. False: something else has answered.
-    pub(super) fn abandon(&self, why: Unanswered) -> bool {
-        if !self.state.abandon() {
-            return false;
+    /// The deferred reply is dropped.
+    pub(super) fn reply_dropped(&self) {
+        if !self.state.is_open() {
+            return;
         }
-        let callback = self.core.enter_late();
-        let hook = self.cell().on_abandoned.take();
-        self.store(Answer::Abandoned(why), &callback);
-        run_hook(hook);
-        true
-    }
-
-    /// The deferred reply is let go of.
-    pub(super) fn let_go(&self) {
-        if self.state.let_go() == LetGo::Dropped {
-            let callback = self.core.enter_late();
-            self.store(Answer::Abandoned(Unanswered::Dropped), &callback);
+        let callback = self.inner.enter_finishing();
+        if self.state.reply_dropped() == DropOutcome::Dropped {
+            self.store(StoredAnswer::Abandoned(Unanswered::Dropped), &callback);
         }
     }
 
     /// The slot has returned: the response of a synchronous call when it is there, or nothing when somebody answers later.
     /// `expected` is what the slot's own reply still holds.
-    pub(super) fn slot_returned(&self, expected: Option<Expected<'_>>, callback: &Callback<'_>) -> Option<Vec<u8>> {
+    pub(super) fn slot_returned(&self, expected: Option<Expected<'_>>, callback: &CallbackGuard<'_>) -> Option<Vec<u8>> {
         match self.state.slot_returned() {
             SlotReturn::Deliver => self.deliver(callback),
             SlotReturn::Unanswered => {
-                self.core.log_unanswered();
+                callback.log_unanswered();
                 let expected = expected.or_else(|| self.take_kept());
                 let response = expected.map_or_else(|| Unanswered::Dropped.undecoded(), |expected| expected.internal(false));
-                self.cell().answer = Some(Answer::Response(response));
+                self.cell().answer = Some(StoredAnswer::Response(response));
                 self.deliver(callback)
             }
             SlotReturn::Waiting => {
@@ -118,7 +106,7 @@ impl CallShared {
 
     /// Answers a call that closing may not have found, as it was deferred only now.
     pub(super) fn abandon_if_closing(&self) {
-        if self.core.activity.is_abandoning() {
+        if self.inner.activity.is_abandoning() {
             self.abandon(Unanswered::Closed);
         }
     }
@@ -146,37 +134,33 @@ impl CallShared {
         }
     }
 
-    /// Asks to be told when nobody waits any more; at once when that is so already. False: the call is answered.
+    /// Keeps the hook that runs when nobody waits any more; it runs at once when that is so already. False: the call is answered.
     pub(crate) fn on_abandoned(&self, hook: &AbandonedHook) -> bool {
+        let callback = self.inner.enter_finishing();
         let mut cell = self.cell();
-        if self.state.is_open() {
+        let is_open = self.state.is_open();
+        if is_open {
             cell.on_abandoned = Some(hook.clone());
-            drop(cell);
-            // Abandoned in between: whoever did it may not have seen the hook.
-            if self.state.is_abandoned() {
-                let callback = self.core.enter_late();
-                run_hook(self.cell().on_abandoned.take());
-                drop(callback);
-            }
-            return true;
         }
         drop(cell);
         if !self.state.is_abandoned() {
-            return false;
+            return is_open;
         }
-        let callback = self.core.enter_late();
-        run_hook(Some(hook.clone()));
-        drop(callback);
+        // Abandoned in between: whoever did it may not have seen the hook.
+        let hook = if is_open { self.cell().on_abandoned.take() } else { Some(hook.clone()) };
+        hook.into_iter().for_each(|hook| callback.run_hook(hook));
         true
     }
 
-    /// Forgets the hook: its reply is gone.
-    pub(super) fn forget_hook(&self) {
+    /// Drops the hook, of which the reply has held a copy: the reply is gone.
+    pub(super) fn forget_hook(&self, copy: AbandonedHook) {
+        let callback = self.inner.enter_finishing();
         let hook = self.cell().on_abandoned.take();
-        drop(hook);
+        callback.drop_hook(hook);
+        callback.drop_hook(Some(copy));
     }
 
-    fn store(&self, answer: Answer, callback: &Callback<'_>) {
+    fn store(&self, answer: StoredAnswer, callback: &CallbackGuard<'_>) {
         self.cell().answer = Some(answer);
         if self.state.stored()
             && let Some(response) = self.deliver(callback)
@@ -188,12 +172,12 @@ impl CallShared {
 
     /// The second of "answered" and "slot returned" gives the response to whoever waits for it: to the callback of an
     /// asynchronous call here, to the caller of a synchronous one by returning it.
-    fn deliver(&self, _callback: &Callback<'_>) -> Option<Vec<u8>> {
+    fn deliver(&self, callback: &CallbackGuard<'_>) -> Option<Vec<u8>> {
         let mut cell = self.cell();
         let kept = cell.expected.take();
         let response = match cell.answer.take() {
-            Some(Answer::Response(response)) => response,
-            Some(Answer::Abandoned(why)) => kept.map_or_else(|| why.undecoded(), |expected| expected.unanswered(why)),
+            Some(StoredAnswer::Response(response)) => response,
+            Some(StoredAnswer::Abandoned(why)) => kept.map_or_else(|| why.undecoded(), |expected| expected.unanswered(why)),
             None => Unanswered::Dropped.undecoded(),
         };
         let (done, registered) = (cell.done.take(), cell.registered.take());
@@ -201,27 +185,39 @@ impl CallShared {
         let undelivered = match done {
             None => Some(response),
             Some(done) => {
-                if std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| done(response))).is_err() {
-                    self.core.log(LogLevel::Error, "the callback for a response panicked", &[]);
-                }
+                run_done(done, response, callback);
                 None
             }
         };
         if let Some(key) = registered {
-            self.core.unregister(key);
+            self.inner.unregister(key);
         }
         undelivered
     }
 
-    fn cell(&self) -> MutexGuard<'_, Cell> {
+    fn cell(&self) -> MutexGuard<'_, CallCell> {
         self.cell.lock()
     }
 }
 
-/// Runs a hook, inside of a callback of its host.
-pub(super) fn run_hook(hook: Option<AbandonedHook>) {
-    if let Some(hook) = hook {
-        // A hook that panics cannot change the answer.
-        let _ = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| hook()));
+/// Gives a response to the callback that waits for it.
+pub(super) fn run_done(done: impl FnOnce(Vec<u8>), response: Vec<u8>, callback: &CallbackGuard<'_>) {
+    callback.run("the callback for a response panicked", move || done(response));
+}
+
+impl DeferredCall for CallShared {
+    fn abandon(&self, why: Unanswered) -> bool {
+        // What is answered stays so: nothing to decide.
+        if !self.state.is_open() {
+            return false;
+        }
+        let callback = self.inner.enter_finishing();
+        if !self.state.abandon() {
+            return false;
+        }
+        let hook = self.cell().on_abandoned.take();
+        self.store(StoredAnswer::Abandoned(why), &callback);
+        hook.into_iter().for_each(|hook| callback.run_hook(hook));
+        true
     }
 }

@@ -1,8 +1,9 @@
-//! Where a host tells its operator what it may not tell its callers.
+//! Where a host logs for its operator what its callers may not learn.
 
 use std::sync::Arc;
 
 use super::lock::RwLock;
+use super::panics::catch;
 
 /// How much a log record matters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -35,7 +36,7 @@ impl Log {
     pub(super) fn write(&self, level: LogLevel, message: &str, fields: &[(&str, &str)]) {
         if let Some(hook) = self.hook.get() {
             // A hook that panics has no other place to say so.
-            let _ = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| hook(level, message, fields)));
+            let _ = catch(|| hook(level, message, fields));
         }
     }
 
@@ -44,8 +45,10 @@ impl Log {
         std::mem::forget(self.hook.get_mut().take());
     }
 
-    /// Lets go of the hook: it is not called any more.
+    /// Drops the hook: it is not called any more.
     pub(super) fn end(&self) {
-        drop(self.hook.replace(None));
+        let hook = self.hook.replace(None);
+        // As above: the log is what ends here.
+        let _ = catch(|| drop(hook));
     }
 }

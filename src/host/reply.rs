@@ -3,8 +3,9 @@
 use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 
-use super::call::{AbandonedHook, CallShared};
-use super::core::Core;
+use super::call::CallShared;
+use super::inner::{CallbackGuard, HostInner};
+use super::open_calls::AbandonedHook;
 use crate::dispatch::{Completed, Dispatcher, Expected, PageBuilder, answers};
 use crate::protocol::{HostError, Operation, Violation};
 use crate::service::{Answer, Event};
@@ -25,7 +26,7 @@ pub enum AnswerError {
 
 /// Where a call is answered. The one that a slot gets belongs to the slot's thread, and ends when the slot returns.
 pub struct Reply<'a> {
-    call: Held<'a>,
+    call: CallRef<'a>,
     operation: Operation,
     /// What the answer has to fit, as long as only the slot knows it.
     expected: Option<Expected<'a>>,
@@ -34,9 +35,9 @@ pub struct Reply<'a> {
 }
 
 /// How a reply holds its call, and with that, who else may answer it.
-enum Held<'a> {
+enum CallRef<'a> {
     /// The slot's reply to a synchronous call that was not deferred: nobody else knows the call, so nothing is shared.
-    Alone(&'a Arc<Core>, Option<Vec<u8>>),
+    Unshared(&'a CallbackGuard<'a>, Option<Vec<u8>>),
     /// The slot's reply to a call that others know.
     InSlot(Arc<CallShared>),
     /// A deferred reply.
@@ -44,9 +45,9 @@ enum Held<'a> {
 }
 
 /// What is left of a slot's reply when the slot has returned.
-pub(super) enum Left<'a> {
+pub(super) enum SlotRemains<'a> {
     /// The response, when the slot has given one; nobody else can any more.
-    Alone(Option<Vec<u8>>, Option<Expected<'a>>),
+    Unshared(Option<Vec<u8>>, Option<Expected<'a>>),
     /// Others know the call.
     Shared(Arc<CallShared>, Option<Expected<'a>>),
 }
@@ -62,16 +63,16 @@ pub struct DeferredReply {
 
 impl<'a> Reply<'a> {
     /// The reply of a slot; `call` is there when others know the call from the start.
-    pub(super) fn in_slot(core: &'a Arc<Core>, call: Option<Arc<CallShared>>, expected: Expected<'a>) -> Reply<'a> {
-        let call = call.map_or(Held::Alone(core, None), Held::InSlot);
+    pub(super) fn in_slot(callback: &'a CallbackGuard<'a>, call: Option<Arc<CallShared>>, expected: Expected<'a>) -> Reply<'a> {
+        let call = call.map_or(CallRef::Unshared(callback, None), CallRef::InSlot);
         Reply { call, operation: expected.operation(), expected: Some(expected), page: None }
     }
 
     /// What is left when the slot has returned.
-    pub(super) fn into_left(self) -> Left<'a> {
+    pub(super) fn into_remains(self) -> SlotRemains<'a> {
         match self.call {
-            Held::Alone(_, response) => Left::Alone(response, self.expected),
-            Held::InSlot(call) | Held::Deferred(call) => Left::Shared(call, self.expected),
+            CallRef::Unshared(_, response) => SlotRemains::Unshared(response, self.expected),
+            CallRef::InSlot(call) | CallRef::Deferred(call) => SlotRemains::Shared(call, self.expected),
         }
     }
 
@@ -87,7 +88,7 @@ impl<'a> Reply<'a> {
 
     /// Whether this process is a fork of the one that made the host: a reply can only be forgotten here.
     pub fn is_forked(&self) -> bool {
-        self.call.core().is_forked()
+        self.call.inner().is_forked()
     }
 
     /// Answers with a result.
@@ -173,7 +174,7 @@ impl<'a> Reply<'a> {
             self.page = Some(PageBuilder::begun_by(expected, event));
         }
         let added = match &mut self.page {
-            Some(page) => page.event(&self.call.core().dispatcher, event),
+            Some(page) => page.event(&self.call.inner().dispatcher, event),
             None => return Err(AnswerError::AlreadyDone),
         };
         match added {
@@ -191,16 +192,16 @@ impl<'a> Reply<'a> {
             return Err(AnswerError::AlreadyDone);
         }
         let call = match &self.call {
-            Held::Alone(core, _) => CallShared::new((*core).clone(), None),
-            Held::InSlot(call) => call.clone(),
-            Held::Deferred(_) => return Err(AnswerError::AlreadyDone),
+            CallRef::Unshared(callback, _) => CallShared::new(callback.inner.clone(), None),
+            CallRef::InSlot(call) => call.clone(),
+            CallRef::Deferred(_) => return Err(AnswerError::AlreadyDone),
         };
         if let Some(expected) = self.expected.take() {
             call.keep(expected.into_owned());
         }
         call.register();
         self.page = None;
-        self.call = Held::InSlot(call.clone());
+        self.call = CallRef::InSlot(call.clone());
         if !call.state.defer() {
             return Err(AnswerError::AlreadyDone);
         }
@@ -209,32 +210,32 @@ impl<'a> Reply<'a> {
 
     fn is_open(&self) -> bool {
         match &self.call {
-            Held::Alone(_, response) => response.is_none(),
-            Held::InSlot(call) => call.state.is_open_in_slot(),
-            Held::Deferred(call) => call.state.is_open(),
+            CallRef::Unshared(_, response) => response.is_none(),
+            CallRef::InSlot(call) => call.state.is_open_in_slot(),
+            CallRef::Deferred(call) => call.state.is_open(),
         }
     }
 
     fn finish(&mut self, complete: impl FnOnce(Expected<'_>, &Dispatcher) -> Completed) -> Result<Settled<'a>, AnswerError> {
         let call = match &mut self.call {
-            Held::Alone(core, response) => {
-                let core = *core;
+            CallRef::Unshared(callback, response) => {
+                let callback = *callback;
                 let expected = self.expected.take().filter(|_| response.is_none()).ok_or(AnswerError::AlreadyDone)?;
                 self.page = None;
-                let completed = complete(expected, &core.dispatcher);
+                let completed = complete(expected, &callback.inner.dispatcher);
                 *response = Some(completed.response);
-                return Ok(completed.broken.map_or(Settled::Nothing, |violation| Settled::Broken(core, violation)));
+                return Ok(completed.broken.map_or(Settled::Nothing, |violation| Settled::Broken(callback, violation)));
             }
-            Held::InSlot(call) if call.state.claim_in_slot() => call.clone(),
-            Held::Deferred(call) if call.state.claim_deferred() => call.clone(),
-            Held::InSlot(_) | Held::Deferred(_) => return Err(AnswerError::AlreadyDone),
+            CallRef::InSlot(call) if call.state.claim_in_slot() => call.clone(),
+            CallRef::Deferred(call) if call.state.claim_deferred() => call.clone(),
+            CallRef::InSlot(_) | CallRef::Deferred(_) => return Err(AnswerError::AlreadyDone),
         };
         self.page = None;
         let expected = match self.expected.take() {
             Some(expected) => expected,
             None => call.take_kept().ok_or(AnswerError::AlreadyDone)?,
         };
-        let completed = complete(expected, &call.core.dispatcher);
+        let completed = complete(expected, &call.inner.dispatcher);
         Ok(Settled::Shared(call, completed))
     }
 }
@@ -256,7 +257,7 @@ pub(crate) enum Settled<'a> {
     /// The slot's own caller has it, or the answer goes on.
     Nothing,
     /// The slot's own caller has `internal`; the rule is not logged yet.
-    Broken(&'a Arc<Core>, Violation),
+    Broken(&'a CallbackGuard<'a>, Violation),
     /// Others know the call.
     Shared(Arc<CallShared>, Completed),
 }
@@ -266,15 +267,15 @@ impl Settled<'_> {
     pub(crate) fn deliver(self) -> Result<(), AnswerError> {
         let violation = match self {
             Settled::Nothing => None,
-            Settled::Broken(core, violation) => {
-                core.log_broken(&violation);
+            Settled::Broken(callback, violation) => {
+                callback.log_broken(&violation);
                 Some(violation)
             }
             Settled::Shared(call, mut completed) => {
-                let callback = call.core.enter_late();
+                let callback = call.inner.enter_finishing();
                 let violation = completed.broken.take();
                 if let Some(violation) = &violation {
-                    call.core.log_broken(violation);
+                    callback.log_broken(violation);
                 }
                 call.answer(completed.response, &callback);
                 violation
@@ -287,7 +288,7 @@ impl Settled<'_> {
 impl DeferredReply {
     /// A reply to a call that has kept what the answer has to fit.
     pub(super) fn of(call: Arc<CallShared>, operation: Operation) -> DeferredReply {
-        let reply = Reply { call: Held::Deferred(call), operation, expected: None, page: None };
+        let reply = Reply { call: CallRef::Deferred(call), operation, expected: None, page: None };
         DeferredReply { reply, hook: None }
     }
 
@@ -311,7 +312,7 @@ impl DeferredReply {
     /// [`AnswerError::AlreadyDone`]: the call has a hook already.
     pub(crate) fn keep_hook(&mut self, hook: &AbandonedHook) -> Result<Arc<CallShared>, AnswerError> {
         match (&self.reply.call, &self.hook) {
-            (Held::Deferred(call), None) => {
+            (CallRef::Deferred(call), None) => {
                 self.hook = Some(hook.clone());
                 Ok(call.clone())
             }
@@ -347,26 +348,26 @@ impl Drop for DeferredReply {
             return;
         }
         let Some(call) = self.reply.call.shared() else { return };
-        if self.hook.is_some() {
-            call.forget_hook();
+        if let Some(hook) = self.hook.take() {
+            call.forget_hook(hook);
         }
-        call.let_go();
+        call.reply_dropped();
     }
 }
 
-impl Held<'_> {
-    fn core(&self) -> &Arc<Core> {
+impl CallRef<'_> {
+    fn inner(&self) -> &Arc<HostInner> {
         match self {
-            Held::Alone(core, _) => core,
-            Held::InSlot(call) | Held::Deferred(call) => &call.core,
+            CallRef::Unshared(callback, _) => callback.inner,
+            CallRef::InSlot(call) | CallRef::Deferred(call) => &call.inner,
         }
     }
 
     /// The call, when others know it.
     fn shared(&self) -> Option<&Arc<CallShared>> {
         match self {
-            Held::Alone(..) => None,
-            Held::InSlot(call) | Held::Deferred(call) => Some(call),
+            CallRef::Unshared(..) => None,
+            CallRef::InSlot(call) | CallRef::Deferred(call) => Some(call),
         }
     }
 }

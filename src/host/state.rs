@@ -2,7 +2,7 @@
 //!
 //! A call is *answered* once, by whoever claims it first: its reply, or the library (cancel, timeout, drop, close). It is
 //! *finished* when it is answered and its slot has returned; whichever of the two comes second delivers. A slot can defer its
-//! reply, and gets it back when the deferred reply is let go of unanswered while the slot still runs.
+//! reply, and gets it back when the deferred reply is dropped unanswered while the slot still runs.
 
 use super::sync::{AtomicU32, Ordering};
 
@@ -32,9 +32,9 @@ pub(super) enum SlotReturn {
     Waiting,
 }
 
-/// What letting go of an unanswered deferred reply means.
+/// What it means that an unanswered deferred reply is dropped.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum LetGo {
+pub(super) enum DropOutcome {
     /// The slot still runs and may answer again.
     BackToSlot,
     /// The call is claimed for the caller, who stores `dropped`.
@@ -73,17 +73,17 @@ impl CallState {
         self.update(|state| (state & (CLAIMED | DEFERRED) == 0).then_some(state | DEFERRED)).is_ok()
     }
 
-    /// The deferred reply is let go of.
-    pub(super) fn let_go(&self) -> LetGo {
+    /// The deferred reply is dropped.
+    pub(super) fn reply_dropped(&self) -> DropOutcome {
         let before = self.update(|state| match state {
             state if state & CLAIMED != 0 => None,
             state if state & RETURNED != 0 => Some(state | CLAIMED),
             state => Some(state & !DEFERRED),
         });
         match before {
-            Err(_) => LetGo::AlreadyDone,
-            Ok(before) if before & RETURNED != 0 => LetGo::Dropped,
-            Ok(_) => LetGo::BackToSlot,
+            Err(_) => DropOutcome::AlreadyDone,
+            Ok(before) if before & RETURNED != 0 => DropOutcome::Dropped,
+            Ok(_) => DropOutcome::BackToSlot,
         }
     }
 

@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
+use super::deferring_service::DeferringService;
 use super::lock::RwLock;
-use super::{DeferringService, Reply};
+use super::reply::Reply;
 use crate::service::{Call, HostService, Request};
 
 /// Holds the service until the host is closed; nobody who comes late finds it.

@@ -1,6 +1,6 @@
 //! Closing, and the last handle.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
@@ -213,4 +213,63 @@ fn threads_that_dispatch_while_the_host_closes_get_an_answer_each() {
             thread.join().unwrap();
         }
     }
+}
+
+/// The processor time that a thread of this process has had, in nanoseconds.
+#[cfg(target_os = "linux")]
+fn processor_time(thread: &std::path::Path) -> u64 {
+    let times = std::fs::read_to_string(std::path::Path::new("/proc").join(thread).join("schedstat")).unwrap();
+    times.split(' ').next().unwrap().parse().unwrap()
+}
+
+/// What is large takes long to decode: closing waits for it as for a slot. It is given time until the dispatching thread has worked
+/// for longer than it takes to get into the host.
+#[cfg(target_os = "linux")]
+#[test]
+fn no_done_runs_after_close_when_a_message_is_still_decoded() {
+    let twice = br#","operation":"create_run"}"#;
+    for refused in [false, true] {
+        let mut message = CREATE[..CREATE.len() - 1].to_vec();
+        message.extend_from_slice(br#","metadata":{"#);
+        while message.len() < 15 << 20 {
+            let name = message.len();
+            message.extend_from_slice(format!(r#""name-{name}":"value","#).as_bytes());
+        }
+        message.extend_from_slice(br#""last":"value"}"#);
+        message.extend_from_slice(if refused { twice } else { b"}" });
+        let stage = Stage::default();
+        let host = stage.host(|reply| reply.answer(&well()).unwrap());
+        let closed = Arc::new(AtomicBool::new(false));
+        let (dispatching, is_closed) = (host.clone(), closed.clone());
+        let (begin, begun) = mpsc::channel();
+        let (done, response) = mpsc::channel();
+        let dispatcher = std::thread::spawn(move || {
+            begin.send(std::fs::read_link("/proc/thread-self").unwrap()).unwrap();
+            let done = move |response: Vec<u8>| done.send((is_closed.load(Ordering::SeqCst), outcome(&response))).unwrap();
+            dispatching.dispatch_async(&message, None, |_| {}, done).unwrap();
+        });
+        let thread = begun.recv().unwrap();
+        let before = processor_time(&thread);
+        while processor_time(&thread) - before < 2_000_000 {
+            std::thread::yield_now();
+        }
+        assert_eq!(host.close(None), Ok(()));
+        closed.store(true, Ordering::SeqCst);
+        dispatcher.join().unwrap();
+        let expected = if refused { "invalid_request" } else { "ok" };
+        assert_eq!(response.try_recv().unwrap(), (false, expected.to_owned()));
+    }
+}
+
+#[test]
+fn a_dispatch_that_begins_when_the_host_is_closing_has_run_done_when_it_returns() {
+    let stage = Stage::default();
+    let host = stage.deferring();
+    let (response, _pending) = dispatch(&host);
+    assert_eq!(host.drain(Some(Duration::ZERO)), Ok(false));
+    for _ in 0..2 {
+        assert_eq!(arrived(&dispatch(&host).0), "unavailable/closed");
+        assert_eq!(host.close(Some(Duration::ZERO)), Ok(()));
+    }
+    assert_eq!(arrived(&response), "unavailable/closed");
 }

@@ -4,5 +4,6 @@ mod abandoned;
 mod answered;
 mod closed;
 mod opened;
+mod panicking;
 mod stage;
 mod synchronous;

@@ -133,7 +133,7 @@ fn a_call_that_is_dropped_is_not_waited_for() {
 fn closing_waits_for_who_serves_and_from_inside_would_deadlock() {
     let host = Host::without_service(Stage::default().options());
     let call = open(&host);
-    let serving = call.serving();
+    let serving = call.enter_service().unwrap();
     assert_eq!(host.close(None), Err(CloseError::WouldDeadlock));
     let closing = host.clone();
     let other = std::thread::spawn(move || closing.close(Some(Duration::from_millis(10))));
@@ -141,4 +141,12 @@ fn closing_waits_for_who_serves_and_from_inside_would_deadlock() {
     drop(serving);
     assert_eq!(outcome(&call.complete(Ok(well()))), "unavailable/closed");
     assert_eq!(host.close(Some(Duration::ZERO)), Ok(()));
+}
+
+#[test]
+fn the_service_of_a_call_that_is_given_up_is_not_entered() {
+    let host = Host::without_service(Stage::default().options());
+    let call = open(&host);
+    assert_eq!(host.close(Some(Duration::ZERO)), Ok(()));
+    assert!(call.enter_service().is_none());
 }

@@ -1,35 +1,212 @@
-//! What threads share of a call, under loom: `src/host/state.rs`, the state machine of one call, and `src/host/opened.rs`, the calls
-//! that are served outside of the host. They are those files, with loom's atomics and locks. What a call does around its state (store
-//! an answer, deliver it) is modelled by [`Call`] in the order in which the host does it.
+//! What threads share of a call, under loom. Every module here that is named by a path is the host's own file, with loom's atomics and
+//! locks in place of the real ones: the state machine of one call, the calls that are open, who is counted for closing to wait for, and
+//! in which order a call claims, stores and delivers. [`Call`] models a call around its state alone, where interleavings are many.
 #![cfg(test)]
+#![allow(dead_code, reason = "the files are whole, and the models need less")]
 
-#[path = "../../../src/host/opened.rs"]
-mod opened;
+#[path = "../../../src/host/activity.rs"]
+mod activity;
+#[path = "../../../src/host/call.rs"]
+mod call;
+#[path = "../../../src/host/close.rs"]
+mod close;
+#[path = "../../../src/host/inner.rs"]
+mod inner;
+#[path = "../../../src/host/log.rs"]
+mod log;
+#[path = "../../../src/host/open_calls.rs"]
+mod open_calls;
+#[path = "../../../src/host/panics.rs"]
+mod panics;
 #[path = "../../../src/host/state.rs"]
 mod state;
 
-/// The atomics that `state` asks for.
+mod closing;
+
+/// The atomics that `state` and `activity` ask for.
 mod sync {
+    use loom::sync::atomic::fence;
     pub(super) use loom::sync::atomic::{AtomicU32, Ordering};
+
+    /// Loom takes sequentially consistent accesses for acquiring and releasing ones, and knows the total order of fences alone. A
+    /// fence on both sides gives these accesses the order that `activity` relies on.
+    macro_rules! ordered {
+        ($name:ident, $value:ty) => {
+            #[derive(Default)]
+            pub(super) struct $name(loom::sync::atomic::$name);
+
+            impl $name {
+                pub(super) fn new(value: $value) -> $name {
+                    $name(loom::sync::atomic::$name::new(value))
+                }
+
+                pub(super) fn load(&self, ordering: Ordering) -> $value {
+                    assert_eq!(ordering, Ordering::SeqCst);
+                    fence(Ordering::SeqCst);
+                    let value = self.0.load(Ordering::Acquire);
+                    fence(Ordering::SeqCst);
+                    value
+                }
+
+                pub(super) fn store(&self, value: $value, ordering: Ordering) {
+                    assert_eq!(ordering, Ordering::SeqCst);
+                    fence(Ordering::SeqCst);
+                    self.0.store(value, Ordering::Release);
+                    fence(Ordering::SeqCst);
+                }
+            }
+        };
+    }
+
+    ordered!(AtomicBool, bool);
+    ordered!(AtomicUsize, usize);
+
+    impl AtomicUsize {
+        pub(super) fn fetch_add(&self, value: usize, ordering: Ordering) -> usize {
+            assert_eq!(ordering, Ordering::SeqCst);
+            fence(Ordering::SeqCst);
+            let before = self.0.fetch_add(value, Ordering::AcqRel);
+            fence(Ordering::SeqCst);
+            before
+        }
+
+        pub(super) fn fetch_sub(&self, value: usize, ordering: Ordering) -> usize {
+            self.fetch_add(value.wrapping_neg(), ordering)
+        }
+    }
 }
 
-/// The lock that `opened` asks for.
+/// The locks that the files ask for.
 mod lock {
+    use std::time::Duration;
+
     pub(super) use loom::sync::MutexGuard;
 
     #[derive(Default)]
     pub(super) struct Mutex<T>(loom::sync::Mutex<T>);
 
     impl<T> Mutex<T> {
+        pub(super) fn new(value: T) -> Mutex<T> {
+            Mutex(loom::sync::Mutex::new(value))
+        }
+
         pub(super) fn lock(&self) -> MutexGuard<'_, T> {
             self.0.lock().expect("no panic inside")
         }
     }
+
+    /// The log hook alone is behind it. It is not looked at by a model, so it costs no interleavings.
+    pub(super) struct RwLock<T>(std::sync::RwLock<T>);
+
+    impl<T: Clone> RwLock<T> {
+        pub(super) fn new(value: T) -> RwLock<T> {
+            RwLock(std::sync::RwLock::new(value))
+        }
+
+        pub(super) fn get(&self) -> T {
+            self.0.read().expect("no panic inside").clone()
+        }
+
+        pub(super) fn replace(&self, value: T) -> T {
+            std::mem::replace(&mut *self.0.write().expect("no panic inside"), value)
+        }
+
+        pub(super) fn get_mut(&mut self) -> &mut T {
+            self.0.get_mut().expect("no panic inside")
+        }
+    }
+
+    #[derive(Default)]
+    pub(super) struct Condvar(loom::sync::Condvar);
+
+    impl Condvar {
+        pub(super) fn notify_all(&self) {
+            self.0.notify_all();
+        }
+
+        pub(super) fn wait<'a, T>(&self, guard: MutexGuard<'a, T>) -> MutexGuard<'a, T> {
+            self.0.wait(guard).expect("no panic inside")
+        }
+
+        pub(super) fn wait_timeout<'a, T>(&self, guard: MutexGuard<'a, T>, _: Duration) -> MutexGuard<'a, T> {
+            self.wait(guard)
+        }
+    }
 }
 
-/// What `opened` keeps with a call.
-mod call {
-    pub(super) type AbandonedHook = std::sync::Arc<dyn Fn() + Send + Sync>;
+/// Counters of threads, fewer than the real ones.
+mod shards {
+    pub(super) const SHARDS: usize = 2;
+
+    /// A model gives its threads theirs.
+    pub(super) fn shard_of_thread() -> usize {
+        super::closing::shard_of_thread()
+    }
+}
+
+/// Which host's callbacks are on a thread's stack: no model closes a host from inside.
+mod callback_stack {
+    pub(super) fn push(_: u64) {}
+
+    pub(super) fn pop() {}
+
+    pub(super) fn contains(_: u64) -> bool {
+        false
+    }
+}
+
+/// No model forks.
+mod fork {
+    pub(super) fn generation() -> u64 {
+        1
+    }
+}
+
+/// Who answers is all that the models look at of a response.
+mod dispatch {
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub(super) enum Unanswered {
+        Timeout,
+        Cancelled,
+        Dropped,
+        Closed,
+    }
+
+    impl Unanswered {
+        pub(super) fn undecoded(self) -> Vec<u8> {
+            format!("{self:?}").into()
+        }
+    }
+
+    pub(super) struct Dispatcher;
+
+    #[derive(Clone)]
+    pub(super) struct Expected<'a>(pub(super) std::marker::PhantomData<&'a ()>);
+
+    impl Expected<'_> {
+        pub(super) fn unanswered(self, why: Unanswered) -> Vec<u8> {
+            why.undecoded()
+        }
+
+        pub(super) fn internal(self, _: bool) -> Vec<u8> {
+            "internal".into()
+        }
+    }
+}
+
+/// No model breaks a rule.
+mod protocol {
+    pub(super) struct Violation;
+
+    impl Violation {
+        pub(super) fn path(&self) -> &str {
+            ""
+        }
+
+        pub(super) fn expected(&self) -> &str {
+            ""
+        }
+    }
 }
 
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -39,9 +216,8 @@ use loom::sync::Arc;
 use loom::sync::atomic::AtomicBool;
 use loom::thread;
 
-use call::AbandonedHook;
-use opened::{Hooked, OpenCalls};
-use state::{CallState, LetGo, SlotReturn};
+use open_calls::{AbandonedHook, HookOutcome, OpenCalls};
+use state::{CallState, DropOutcome, SlotReturn};
 
 /// Who decided the answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -121,9 +297,9 @@ impl Call {
         claimed
     }
 
-    fn let_go(&self) -> LetGo {
-        let what = self.state.let_go();
-        if what == LetGo::Dropped {
+    fn reply_dropped(&self) -> DropOutcome {
+        let what = self.state.reply_dropped();
+        if what == DropOutcome::Dropped {
             self.store(By::Drop);
         }
         what
@@ -216,14 +392,14 @@ fn a_deferred_reply_is_dropped_while_the_slot_returns() {
     loom::model(|| {
         let call = Call::new();
         assert!(call.state.defer());
-        let reply = spawn(&call, Call::let_go);
+        let reply = spawn(&call, Call::reply_dropped);
         let returned = call.slot_returns();
-        let let_go = reply.join().expect("joins");
-        match let_go {
+        let reply_dropped = reply.join().expect("joins");
+        match reply_dropped {
             // Back before the slot returned: nobody has answered.
-            LetGo::BackToSlot => assert_eq!((returned, call.outcome()), (SlotReturn::Unanswered, By::Nobody)),
-            LetGo::Dropped => assert_eq!((returned, call.outcome()), (SlotReturn::Waiting, By::Drop)),
-            LetGo::AlreadyDone => panic!("nobody else answers"),
+            DropOutcome::BackToSlot => assert_eq!((returned, call.outcome()), (SlotReturn::Unanswered, By::Nobody)),
+            DropOutcome::Dropped => assert_eq!((returned, call.outcome()), (SlotReturn::Waiting, By::Drop)),
+            DropOutcome::AlreadyDone => panic!("nobody else answers"),
         }
     });
 }
@@ -233,14 +409,14 @@ fn a_reply_that_may_be_back_is_answered_by_the_slot() {
     loom::model(|| {
         let call = Call::new();
         assert!(call.state.defer());
-        let reply = spawn(&call, Call::let_go);
+        let reply = spawn(&call, Call::reply_dropped);
         let answered = call.answer_in_slot();
         call.slot_returns();
-        let let_go = reply.join().expect("joins");
-        let expected = match (let_go, answered) {
-            (LetGo::BackToSlot, true) => By::Slot,
-            (LetGo::BackToSlot, false) => By::Nobody,
-            (LetGo::Dropped, false) => By::Drop,
+        let reply_dropped = reply.join().expect("joins");
+        let expected = match (reply_dropped, answered) {
+            (DropOutcome::BackToSlot, true) => By::Slot,
+            (DropOutcome::BackToSlot, false) => By::Nobody,
+            (DropOutcome::Dropped, false) => By::Drop,
             other => panic!("{other:?}"),
         };
         assert_eq!(call.outcome(), expected);
@@ -252,14 +428,14 @@ fn a_reply_is_dropped_while_another_thread_cancels_and_the_slot_returns() {
     loom::model(|| {
         let call = Call::new();
         assert!(call.state.defer());
-        let reply = spawn(&call, Call::let_go);
+        let reply = spawn(&call, Call::reply_dropped);
         let cancel = spawn(&call, |call| call.abandon(By::Cancel));
         call.slot_returns();
-        let (let_go, cancelled) = (reply.join().expect("joins"), cancel.join().expect("joins"));
+        let (reply_dropped, cancelled) = (reply.join().expect("joins"), cancel.join().expect("joins"));
         match call.outcome() {
-            By::Cancel => assert!(cancelled && let_go != LetGo::Dropped),
-            By::Drop => assert!(!cancelled && let_go == LetGo::Dropped),
-            By::Nobody => assert!(!cancelled && let_go == LetGo::BackToSlot),
+            By::Cancel => assert!(cancelled && reply_dropped != DropOutcome::Dropped),
+            By::Drop => assert!(!cancelled && reply_dropped == DropOutcome::Dropped),
+            By::Nobody => assert!(!cancelled && reply_dropped == DropOutcome::BackToSlot),
             other => panic!("{other:?}"),
         }
     });
@@ -349,7 +525,7 @@ fn an_open_call_is_completed_or_given_up_by_the_host_that_closes() {
     loom::model(|| {
         let host = Arc::new(Host::default());
         let key = host.open().unwrap();
-        assert_eq!(host.calls.keep_hook(key, &(std::sync::Arc::new(|| {}) as AbandonedHook)), Hooked::Kept);
+        assert_eq!(host.calls.set_hook(key, &(std::sync::Arc::new(|| {}) as AbandonedHook)), HookOutcome::Kept);
         let closing = host.clone();
         let close = thread::spawn(move || closing.close());
         let completed = host.calls.claim(key).is_some();
@@ -364,8 +540,8 @@ fn a_hook_that_comes_while_the_host_closes_is_kept_or_too_late() {
         let key = host.open().unwrap();
         let closing = host.clone();
         let close = thread::spawn(move || closing.close());
-        let hooked = host.calls.keep_hook(key, &(std::sync::Arc::new(|| {}) as AbandonedHook));
+        let hooked = host.calls.set_hook(key, &(std::sync::Arc::new(|| {}) as AbandonedHook));
         let told = close.join().unwrap();
-        assert_eq!(hooked, if told == 1 { Hooked::Kept } else { Hooked::TooLate });
+        assert_eq!(hooked, if told == 1 { HookOutcome::Kept } else { HookOutcome::GivenUp });
     });
 }

@@ -4,10 +4,13 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use super::call::{AbandonedHook, run_hook};
-use super::core::{Callback, Core};
-use super::opened::Hooked;
-use super::{AnswerError, DeferringService, Host, HostMisuse, HostOptions, LogLevel, Reply};
+use super::Host;
+use super::deferring_service::DeferringService;
+use super::inner::{CallbackGuard, HostInner};
+use super::log::LogLevel;
+use super::open_calls::{AbandonedHook, HookOutcome};
+use super::options::{HostMisuse, HostOptions};
+use super::reply::{AnswerError, Reply};
 use crate::dispatch::{Completed, Decoded, DecodedCall, Dispatcher, Expected, PageBuilder, Unanswered};
 use crate::protocol::{HostError, Operation, Violation};
 use crate::service::{Answer, Call, Event, EventPage, Request};
@@ -23,7 +26,7 @@ pub enum Opened<'m> {
 
 /// A call that is in flight until it is completed or dropped. It does not borrow from the message; any thread may complete it.
 pub struct OpenCall {
-    core: Arc<Core>,
+    inner: Arc<HostInner>,
     key: usize,
     operation: Operation,
     /// What the answer has to fit, until there is one.
@@ -31,8 +34,8 @@ pub struct OpenCall {
 }
 
 /// A mark that this thread runs the service of an open call: closing waits for it, and closing from inside is refused.
-pub struct Serving<'a> {
-    _callback: Callback<'a>,
+pub struct ServiceGuard<'a> {
+    _callback: CallbackGuard<'a>,
 }
 
 impl Host {
@@ -46,17 +49,17 @@ impl Host {
     /// # Errors
     /// Misuse only: see [`HostMisuse`].
     pub fn open<'m>(&self, message: &'m [u8], principal: Option<Cow<'m, str>>) -> Result<Opened<'m>, HostMisuse> {
-        let core = &self.handle.core;
-        core.refuse_misuse(principal.as_deref())?;
-        let (about, request, expected) = match core.dispatcher.decode(message, principal) {
+        self.handle.hosted.refuse_misuse(principal.as_deref())?;
+        let inner = &self.handle.hosted.inner;
+        let (about, request, expected) = match inner.dispatcher.decode(message, principal) {
             Decoded::Refused(response) => return Ok(Opened::Answered(response)),
             Decoded::Call(DecodedCall { call, request, expected }) => (call, request, expected),
         };
-        let Some(key) = core.open_calls.open(|| core.activity.is_closing()) else {
+        let Some(key) = inner.open_calls.open(|| inner.activity.is_closing()) else {
             return Ok(Opened::Answered(expected.unanswered(Unanswered::Closed)));
         };
         let (operation, expected) = (expected.operation(), Some(expected.into_owned()));
-        Ok(Opened::Call(about, request, OpenCall { core: core.clone(), key, operation, expected }))
+        Ok(Opened::Call(about, request, OpenCall { inner: inner.clone(), key, operation, expected }))
     }
 }
 
@@ -66,9 +69,15 @@ impl OpenCall {
         self.operation
     }
 
-    /// Marks this thread as one that runs the service, until the mark is dropped.
-    pub fn serving(&self) -> Serving<'_> {
-        Serving { _callback: self.core.enter_late() }
+    /// Marks this thread as one that runs the service, until the mark is dropped. None when the call is given up or the process is a
+    /// fork: the service's answer is not wanted, and closing may not wait for it.
+    pub fn enter_service(&self) -> Option<ServiceGuard<'_>> {
+        if self.inner.is_forked() {
+            return None;
+        }
+        // Counted first: closing waits either for the call or for this.
+        let callback = self.inner.enter_finishing();
+        self.inner.open_calls.contain(self.key).then_some(ServiceGuard { _callback: callback })
     }
 
     /// The response to what the service answers; `unavailable` when the host was closed in between, and in a forked child: the
@@ -119,59 +128,61 @@ impl OpenCall {
 
     /// The response `internal`, when the service failed. `cause` goes to the host's log, with the fields.
     pub fn fail(self, cause: &str, fields: &[(&str, &str)]) -> Vec<u8> {
-        if !self.core.is_forked() {
-            let _serving = self.serving();
-            self.core.log(LogLevel::Error, cause, fields);
+        if !self.inner.is_forked() {
+            self.inner.enter_finishing().log(LogLevel::Error, cause, fields);
         }
         self.settle(|expected, _| Completed { response: expected.internal(false), broken: None })
     }
 
     /// The response when nobody waits for the service any more: it timed out, or the caller cancelled.
     pub fn give_up(self, why: Unanswered) -> Vec<u8> {
-        self.decide(|expected, _, hook| {
-            run_hook(hook);
+        self.decide(|expected, callback, hook| {
+            hook.into_iter().for_each(|hook| callback.run_hook(hook));
             Completed { response: expected.unanswered(why), broken: None }
         })
     }
 
     /// Whether the host was closed: the service's answer is not wanted any more.
     pub fn is_abandoned(&self) -> bool {
-        self.core.is_forked() || !self.core.open_calls.contain(self.key)
+        self.inner.is_forked() || !self.inner.open_calls.contain(self.key)
     }
 
-    /// Asks to be told when the call is given up, by the host or by [`OpenCall::give_up`]. The hook runs at most once, on the thread
-    /// that gives the call up; before this function returns when the host was closed already.
+    /// Sets the hook that runs when the call is given up, by the host or by [`OpenCall::give_up`]: at most once, on the thread that
+    /// gives the call up; before this function returns when the host has given it up already, also after it is closed.
     ///
     /// # Errors
     /// [`AnswerError::AlreadyDone`]: the call has a hook already.
     pub fn on_abandoned(&mut self, hook: AbandonedHook) -> Result<(), AnswerError> {
-        match self.core.open_calls.keep_hook(self.key, &hook) {
-            Hooked::Kept => Ok(()),
-            Hooked::Before => Err(AnswerError::AlreadyDone),
-            Hooked::TooLate => {
-                let _callback = self.core.enter_late();
-                run_hook(Some(hook));
+        let callback = self.inner.enter_finishing();
+        match self.inner.open_calls.set_hook(self.key, &hook) {
+            HookOutcome::Kept => Ok(()),
+            HookOutcome::AlreadyHooked => Err(AnswerError::AlreadyDone),
+            HookOutcome::GivenUp => {
+                callback.run_hook(hook);
                 Ok(())
             }
         }
     }
 
     fn settle(self, complete: impl FnOnce(Expected<'_>, &Dispatcher) -> Completed) -> Vec<u8> {
-        self.decide(|expected, dispatcher, _| complete(expected, dispatcher))
+        self.decide(|expected, callback, hook| {
+            callback.drop_hook(hook);
+            complete(expected, &callback.inner.dispatcher)
+        })
     }
 
     /// The response that `answer` gives, with the call's hook in its hands; or `unavailable` when the host has given the call up.
-    fn decide(mut self, answer: impl FnOnce(Expected<'_>, &Dispatcher, Option<AbandonedHook>) -> Completed) -> Vec<u8> {
+    fn decide(mut self, answer: impl FnOnce(Expected<'_>, &CallbackGuard<'_>, Option<AbandonedHook>) -> Completed) -> Vec<u8> {
         let Some(expected) = self.expected.take() else { return Unanswered::Dropped.undecoded() };
         // In a forked child the call is the parent's, and a lock may be held by a thread that does not exist.
-        if self.core.is_forked() {
+        if self.inner.is_forked() {
             return expected.unanswered(Unanswered::Closed);
         }
-        let _callback = self.core.enter_late();
-        let Some(hook) = self.core.open_calls.claim(self.key) else { return expected.unanswered(Unanswered::Closed) };
-        let completed = answer(expected, &self.core.dispatcher, hook);
+        let callback = self.inner.enter_finishing();
+        let Some(hook) = self.inner.open_calls.claim(self.key) else { return expected.unanswered(Unanswered::Closed) };
+        let completed = answer(expected, &callback, hook);
         if let Some(violation) = &completed.broken {
-            self.core.log_broken(violation);
+            callback.log_broken(violation);
         }
         completed.response
     }
@@ -179,12 +190,13 @@ impl OpenCall {
 
 impl Drop for OpenCall {
     fn drop(&mut self) {
-        if self.expected.is_none() || self.core.is_forked() {
+        if self.expected.is_none() || self.inner.is_forked() {
             return;
         }
-        let hook = self.core.open_calls.claim(self.key);
-        drop(hook);
-        self.core.activity.changed();
+        let callback = self.inner.enter_finishing();
+        let hook = self.inner.open_calls.claim(self.key);
+        callback.drop_hook(hook.flatten());
+        self.inner.activity.changed();
     }
 }
 

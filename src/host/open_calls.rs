@@ -1,29 +1,33 @@
 //! The open calls of one host, for closing to find. What the answer of a call has to fit stays with whoever opened it; all that is
-//! shared is that nobody has decided the answer yet, and who is to be told when the host does.
+//! shared is that nobody has decided the answer yet, and which hook runs when the host decides it.
+
+use std::sync::Arc;
 
 use slab::Slab;
 
-use super::call::AbandonedHook;
 use super::lock::{Mutex, MutexGuard};
+
+/// What runs when nobody waits for an answer any more.
+pub type AbandonedHook = Arc<dyn Fn() + Send + Sync>;
 
 /// The calls whose answers are not decided. Keys are used again, but none is given out once the host is closing: only closing
 /// takes calls away from those who know their keys.
 #[derive(Default)]
 pub(super) struct OpenCalls(Mutex<Slab<Option<AbandonedHook>>>);
 
-/// What became of a hook.
+/// What became of a hook that a call was given.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Hooked {
+pub(super) enum HookOutcome {
     /// It is kept.
     Kept,
-    /// The call has one.
-    Before,
+    /// The call has one already.
+    AlreadyHooked,
     /// The host has given the call up.
-    TooLate,
+    GivenUp,
 }
 
 impl OpenCalls {
-    /// Keeps a new call, unless the host is closing; asked under the lock under which closing looks for calls.
+    /// Keeps a new call, unless the host is closing; asked under the lock under which closing takes the calls.
     pub(super) fn open(&self, is_closing: impl FnOnce() -> bool) -> Option<usize> {
         let mut calls = self.calls();
         if is_closing() { None } else { Some(calls.insert(None)) }
@@ -46,13 +50,13 @@ impl OpenCalls {
     }
 
     /// Keeps a hook with its call.
-    pub(super) fn keep_hook(&self, key: usize, hook: &AbandonedHook) -> Hooked {
+    pub(super) fn set_hook(&self, key: usize, hook: &AbandonedHook) -> HookOutcome {
         match self.calls().get_mut(key) {
-            None => Hooked::TooLate,
-            Some(Some(_)) => Hooked::Before,
+            None => HookOutcome::GivenUp,
+            Some(Some(_)) => HookOutcome::AlreadyHooked,
             Some(none) => {
                 *none = Some(hook.clone());
-                Hooked::Kept
+                HookOutcome::Kept
             }
         }
     }

@@ -9,28 +9,28 @@ use smallvec::SmallVec;
 thread_local! {
     /// The hosts by number, innermost last. No destructor runs at the end of a thread: what does not fit inline is given back as
     /// soon as it is not needed, so nothing is lost.
-    static FRAMES: ManuallyDrop<RefCell<SmallVec<[u64; 8]>>> = const { ManuallyDrop::new(RefCell::new(SmallVec::new_const())) };
+    static HOSTS: ManuallyDrop<RefCell<SmallVec<[u64; 8]>>> = const { ManuallyDrop::new(RefCell::new(SmallVec::new_const())) };
 }
 
 /// A callback of `host` begins on this thread.
 pub(super) fn push(host: u64) {
-    FRAMES.with(|frames| frames.borrow_mut().push(host));
+    HOSTS.with(|hosts| hosts.borrow_mut().push(host));
 }
 
 /// The innermost callback ends.
 pub(super) fn pop() {
-    FRAMES.with(|frames| {
-        let mut frames = frames.borrow_mut();
-        frames.pop();
-        if frames.spilled() {
-            frames.shrink_to_fit();
+    HOSTS.with(|hosts| {
+        let mut hosts = hosts.borrow_mut();
+        hosts.pop();
+        if hosts.spilled() {
+            hosts.shrink_to_fit();
         }
     });
 }
 
 /// Whether a callback of `host` is on this thread's stack.
-pub(super) fn contain(host: u64) -> bool {
-    FRAMES.with(|frames| frames.borrow().contains(&host))
+pub(super) fn contains(host: u64) -> bool {
+    HOSTS.with(|hosts| hosts.borrow().contains(&host))
 }
 
 #[cfg(test)]
@@ -42,11 +42,11 @@ mod tests {
         for host in 1..=20 {
             push(host);
         }
-        assert!(contain(1) && contain(20) && !contain(21));
+        assert!(contains(1) && contains(20) && !contains(21));
         for _ in 1..=20 {
             pop();
         }
-        assert!(!contain(1));
-        FRAMES.with(|frames| assert!(!frames.borrow().spilled()));
+        assert!(!contains(1));
+        HOSTS.with(|hosts| assert!(!hosts.borrow().spilled()));
     }
 }

@@ -1,0 +1,15 @@
+//! The service that the host runs calls of.
+
+use super::reply::Reply;
+use crate::service::{Call, Request};
+
+/// A service that may answer later. [`HostService`](crate::service::HostService) is the simpler one, for services that answer at once.
+pub trait DeferringService: Send + Sync + 'static {
+    /// Serves a call: answers through `reply`, or defers it. Runs on the thread that dispatches, on any number of threads at
+    /// once. Returning without either, and a panic, answer `internal`.
+    fn serve(&self, call: &Call<'_>, request: Request<'_>, reply: &mut Reply<'_>);
+
+    /// Lets go of everything. Runs once, when the host is closed or its last handle is gone, after the last call of `serve`,
+    /// never on a thread of the service unless the last handle is let go of there.
+    fn destroy(&self) {}
+}
