@@ -9,11 +9,11 @@ use super::runs::{agenthost_runs, runs};
 use super::status::{AGENTHOST_NULL_ARGUMENT, agenthost_status};
 use super::text::agenthost_str;
 use crate::protocol::{FreeJson, HostError, Path, Violation};
-use crate::runs::{Claim, Later, Runs};
+use crate::runs::{Claim, RunFuture, Runs};
 use crate::service::RunSubmission;
 
 pub(super) type Result<T> = std::result::Result<T, Unread>;
-type LaterOf<T> = Later<std::result::Result<T, HostError<'static>>>;
+type FutureOf<T> = RunFuture<std::result::Result<T, HostError<'static>>>;
 
 /// # Safety
 /// As [`from_c::text`].
@@ -69,7 +69,7 @@ pub(super) fn number(number: u64) -> Value {
 pub(super) unsafe fn call<T: Send + 'static>(
     handle: *mut agenthost_runs,
     (done, data, outcome): (agenthost_outcome_done, *mut c_void, *mut *mut agenthost_outcome),
-    start: impl FnOnce(&Runs) -> Result<LaterOf<T>>,
+    start: impl FnOnce(&Runs) -> Result<FutureOf<T>>,
     value: impl FnOnce(T) -> Value + Send + 'static,
 ) -> agenthost_status {
     entry(|| {

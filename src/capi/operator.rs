@@ -67,7 +67,7 @@ pub unsafe extern "C" fn agenthost_runs_wait_events(
         let limit = if limit == 0 { crate::protocol::DEFAULT_PAGE_EVENTS } else { limit };
         Ok(runs.wait_events(None, &run_id, after, limit, Duration::from_millis(timeout_ms)))
     };
-    let value = |followed: crate::runs::Followed| Value {
+    let value = |followed: crate::runs::RunEvents| Value {
         events: followed.page.events,
         next: followed.page.next_sequence,
         has_more: followed.page.has_more,

@@ -13,7 +13,7 @@ use super::text::{agenthost_optional_i64, agenthost_pairs, agenthost_str};
 use super::to_c::{self, Pairs};
 use super::words::{Word, agenthost_run_status};
 use crate::protocol::{HostError, Metadata, RunStatus};
-use crate::runs::{Admitted, Claimed, Later, RunSummary, refused};
+use crate::runs::{Admitted, Claimed, RunFuture, RunSummary, refused};
 use crate::service::{Event, RunSubmission};
 
 /// What a call of durable runs came to. One owner; any number of threads may read it; ends with `agenthost_outcome_free`.
@@ -276,13 +276,13 @@ impl To {
     /// Sends what comes of `later`. What could not be read is an outcome too; misuse is not.
     pub(super) fn send<T: Send + 'static>(
         self,
-        later: Result<Later<Result<T, HostError<'static>>>, Unread>,
+        later: Result<RunFuture<Result<T, HostError<'static>>>, Unread>,
         value: impl FnOnce(T) -> Value + Send + 'static,
     ) -> Done {
         let later = match later {
             Ok(later) => later,
             Err(Unread::Misuse(status)) => return Err(status),
-            Err(Unread::Broken(violation)) => Later::given(Err(refused(&violation))),
+            Err(Unread::Broken(violation)) => RunFuture::ready(Err(refused(&violation))),
         };
         match self {
             To::Done(done, data) => later.then(move |result| {

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::command::{Command, Reply};
 use super::core::Core;
 use super::decide::{Rules, Snapshot, decide};
-use super::later::{Errand, Later, Promise};
+use super::promise::{Errand, Promise, RunFuture};
 use super::refuse::{self, Refusal};
 use super::views;
 use crate::store::{BodyKind, Changes, JobNumber, ReadJob, Reader, RunChange, RunRow, StoreError, Stored, Transaction, WriteJob};
@@ -23,7 +23,7 @@ pub(crate) trait Work: Send + 'static {
 pub(crate) type Done<T> = Stored<Result<T, Refusal>>;
 
 /// The result of work, later.
-pub(crate) type LaterResult<T> = Later<Result<T, Refusal>>;
+pub(crate) type ResultFuture<T> = RunFuture<Result<T, Refusal>>;
 
 /// What others may wait for and a commit has changed.
 #[derive(Debug)]
@@ -228,16 +228,16 @@ impl Drop for Callback {
 }
 
 impl Core {
-    pub(crate) fn closed<T: Send + 'static>(&self) -> LaterResult<T> {
-        Later::given(Err(refuse::store_failed(&StoreError::Closed)))
+    pub(crate) fn closed<T: Send + 'static>(&self) -> ResultFuture<T> {
+        RunFuture::ready(Err(refuse::store_failed(&StoreError::Closed)))
     }
 
     /// Has work done in a transaction.
-    pub(crate) fn write<W: Work>(self: &Arc<Core>, work: W) -> LaterResult<W::Output> {
+    pub(crate) fn write<W: Work>(self: &Arc<Core>, work: W) -> ResultFuture<W::Output> {
         if self.is_forked() {
             return self.closed();
         }
-        let (promise, later) = Later::pair();
+        let (promise, later) = RunFuture::pair();
         let answer = Answer(Some(promise));
         let job = self.store.write(Box::new(Job { core: self.clone(), work, result: None, touched: Vec::new(), answer }));
         later.of(Brought { core: self.clone(), job: Some(job) })
@@ -247,11 +247,11 @@ impl Core {
     pub(crate) fn read<T: Send + 'static>(
         self: &Arc<Core>,
         find: impl FnOnce(&mut dyn Reader) -> Done<T> + Send + 'static,
-    ) -> LaterResult<T> {
+    ) -> ResultFuture<T> {
         if self.is_forked() {
             return self.closed();
         }
-        let (promise, later) = Later::pair();
+        let (promise, later) = RunFuture::pair();
         self.store.read(Box::new(Look { core: self.clone(), find, answer: Answer(Some(promise)) }));
         later
     }

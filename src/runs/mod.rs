@@ -3,42 +3,42 @@
 //! How rows are kept is not known here.
 //!
 //! In reading order: `command` (what may be asked), `decide` (the rules), `job` (how a decision becomes a commit), `requests` and
-//! `worker` (the two sides), `follow` and `waits` (waiting), `timers`, `operate`, `open`, `host`.
+//! `worker` (the two sides), `wait_api` and `waits` (waiting), `timers`, `operator`, `open`, `host`.
 
 mod command;
 mod core;
 mod decide;
 mod decimal;
 mod fingerprint;
-mod follow;
 mod host;
 mod job;
-mod later;
 #[cfg(test)]
 mod model;
 mod names;
 mod open;
-mod operate;
+mod operator;
+mod promise;
 mod read;
 mod refuse;
 mod requests;
 mod timers;
 mod token;
 mod views;
+mod wait_api;
 mod waits;
 mod worker;
 
 pub use self::core::SharedLog;
 pub use decide::Access;
-pub use follow::Followed;
-pub use later::Later;
 pub use names::MAX_NAME_BYTES;
 pub use open::{OpenError, RunsOptions};
-pub use operate::{AdmittedPage, ListRuns, MAX_PAGE_RUNS, RunPage, RunSummary};
+pub use operator::{AdmittedPage, ListRuns, MAX_PAGE_RUNS, RunPage, RunSummary};
+pub use promise::RunFuture;
 pub use refuse::Reason;
 #[cfg(feature = "capi")]
 pub(crate) use refuse::invalid as refused;
 pub use token::{ClaimToken, InvalidClaimToken};
+pub use wait_api::RunEvents;
 pub use worker::{
     Admitted, Appended, Claim, ClaimRequest, Claimed, LIBRARY_EVENTS, Lease, MAX_APPENDED_EVENTS, MAX_DELAY,
     MAX_EVENT_DATA_BYTES, MAX_EVENT_METADATA_BYTES, MAX_JSON_BYTES, MAX_LEASE, NewEvent, Suspended, Suspension, ToolResult,
@@ -53,7 +53,7 @@ use crate::service::{Answer, Call, Request};
 /// Opened runs: the service of a host, and the side of workers and operators. Clones are handles of the same; the last one that
 /// is dropped closes it.
 ///
-/// Every call returns at once with a [`Later`]: its outcome comes when it is committed (and on disk, where there is one).
+/// Every call returns at once with a [`RunFuture`]: its outcome comes when it is committed (and on disk, where there is one).
 /// Refusals are [`HostError`]s, as a client would get them; the reason of a conflict is told by [`Reason::of`].
 #[derive(Clone)]
 pub struct Runs {
@@ -86,18 +86,18 @@ impl Runs {
     }
 
     /// Serves a client's call.
-    pub fn serve(&self, call: &Call<'_>, request: &Request<'_>) -> Later<Result<Answer<'static>, HostError<'static>>> {
+    pub fn serve(&self, call: &Call<'_>, request: &Request<'_>) -> RunFuture<Result<Answer<'static>, HostError<'static>>> {
         self.core().serve(call, request)
     }
 
-    /// Whether this thread runs a callback of [`Later::then`]: it must not wait for these runs.
+    /// Whether this thread runs a callback of [`RunFuture::then`]: it must not wait for these runs.
     #[cfg(feature = "capi")]
     pub(crate) fn in_callback() -> bool {
         job::in_callback()
     }
 
     /// Finishes what was accepted, tells whoever waits `unavailable`, and refuses everything from then on. Not from a callback
-    /// of [`Later::then`].
+    /// of [`RunFuture::then`].
     pub fn close(&self) {
         self.core().close();
     }

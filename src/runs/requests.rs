@@ -6,8 +6,8 @@ use std::sync::Arc;
 use super::command::{Command, NewRun, Reply, Retry, Target};
 use super::core::Core;
 use super::fingerprint::{Fingerprint, Repeated};
-use super::later::Later;
 use super::names::{check_metadata, check_name, check_optional_name, checked_principal};
+use super::promise::RunFuture;
 use super::read;
 use super::refuse::{self, Refusal};
 use super::views;
@@ -15,14 +15,14 @@ use crate::protocol::Path;
 use crate::service::{Answer, Call, CreateRun, Request, RunSubmission};
 use crate::store::KeyScope;
 
-type Answered = Later<Result<Answer<'static>, Refusal>>;
+type Answered = RunFuture<Result<Answer<'static>, Refusal>>;
 
 impl Core {
     /// Serves a client's call: checks it on this thread, has it done by the store, and gives the answer later.
     pub(crate) fn serve(self: &Arc<Core>, call: &Call<'_>, request: &Request<'_>) -> Answered {
         match self.admit(call, request) {
-            Ok(principal) => self.dispatch(call, request, principal).unwrap_or_else(|refusal| Later::given(Err(refusal))),
-            Err(refusal) => Later::given(Err(refusal)),
+            Ok(principal) => self.dispatch(call, request, principal).unwrap_or_else(|refusal| RunFuture::ready(Err(refusal))),
+            Err(refusal) => RunFuture::ready(Err(refusal)),
         }
     }
 

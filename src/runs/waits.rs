@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::core::Core;
-use super::job::{Done, LaterResult};
-use super::later::{Later, Promise};
+use super::job::{Done, ResultFuture};
+use super::promise::{Promise, RunFuture};
 use super::refuse::Refusal;
 use crate::store::Reader;
 
@@ -171,12 +171,12 @@ impl Core {
         topics: Vec<Topic>,
         timeout: Duration,
         find: impl Fn(&mut dyn Reader) -> Done<Seen<T>> + Send + Sync + 'static,
-    ) -> LaterResult<T> {
+    ) -> ResultFuture<T> {
         const FAR: Duration = Duration::from_secs(365 * 24 * 3600);
         if self.is_forked() {
             return self.closed();
         }
-        let (promise, later) = Later::pair();
+        let (promise, later) = RunFuture::pair();
         let until = Instant::now() + timeout.min(FAR);
         let state = Mutex::new(State { promise: Some(promise), looking: false, again: false });
         let wait = Arc::new(Wait { topics, until, find, state });

@@ -9,7 +9,7 @@ use crate::runs::Runs;
 use crate::runs::command::{Command, Reply};
 use crate::runs::core::Core;
 use crate::runs::decide::Rules;
-use crate::runs::job::{Done, LaterResult, Touched, Work, execute};
+use crate::runs::job::{Done, ResultFuture, Touched, Work, execute};
 use crate::runs::names::check_optional_name;
 use crate::runs::refuse;
 use crate::runs::token::ClaimToken;
@@ -19,7 +19,7 @@ use crate::store::{BodyKind, RunRow, StoreError, Stored, Transaction};
 impl Runs {
     /// Takes the longest claimable run of these agents: one that is new, was released, resumed, or whose worker has been silent
     /// longer than its lease. None when there is none; [`Runs::wait_for_work`] waits for one.
-    pub fn claim(&self, request: &ClaimRequest) -> LaterResult<Option<Claimed>> {
+    pub fn claim(&self, request: &ClaimRequest) -> ResultFuture<Option<Claimed>> {
         start(|| {
             if request.agent_ids.is_empty() {
                 return Err(refuse::invalid_member("agentIds", "expected at least one agent, the empty string for runs without"));
@@ -58,7 +58,7 @@ enum Taken {
 }
 
 impl Core {
-    fn claim(self: &Arc<Core>, work: TakeWork) -> LaterResult<Option<Claimed>> {
+    fn claim(self: &Arc<Core>, work: TakeWork) -> ResultFuture<Option<Claimed>> {
         let (core, again) = (self.clone(), work.clone());
         self.write(work).and_then(move |taken, promise| match taken {
             Err(refusal) => promise.give(Err(refusal)),

@@ -14,9 +14,9 @@ use std::time::Duration;
 use super::Runs;
 use super::command::{Command, End, Held, Reply};
 use super::fingerprint::{Fingerprint, Repeated};
-use super::job::LaterResult;
-use super::later::Later;
+use super::job::ResultFuture;
 use super::names::{check_metadata, check_name, check_optional_name};
+use super::promise::RunFuture;
 use super::refuse::{self, Refusal};
 use super::views;
 use crate::protocol::{FreeJson, Path};
@@ -25,7 +25,7 @@ use crate::store::Digest;
 
 impl Runs {
     /// Says that the worker is alive.
-    pub fn heartbeat(&self, claim: &Claim) -> LaterResult<Lease> {
+    pub fn heartbeat(&self, claim: &Claim) -> ResultFuture<Lease> {
         self.held(
             claim,
             |held| Ok(Command::Heartbeat { held }),
@@ -38,7 +38,7 @@ impl Runs {
 
     /// Appends 1 to 1000 events, all or none. With a key (1 to 255 bytes, of this run) a retry stores nothing twice; the same
     /// key with other events is a conflict, `idempotency_mismatch`.
-    pub fn append_events(&self, claim: &Claim, events: &[NewEvent], key: Option<&str>) -> LaterResult<Appended> {
+    pub fn append_events(&self, claim: &Claim, events: &[NewEvent], key: Option<&str>) -> ResultFuture<Appended> {
         let core = self.core();
         self.held(
             claim,
@@ -59,7 +59,7 @@ impl Runs {
     }
 
     /// Ends the claim and has the run wait for an approval. An approved run rests until somebody resumes it.
-    pub fn suspend(&self, claim: &Claim, suspension: Suspension) -> LaterResult<Suspended> {
+    pub fn suspend(&self, claim: &Claim, suspension: Suspension) -> ResultFuture<Suspended> {
         let run_id = claim.run_id.clone();
         let core = self.core();
         self.held(
@@ -93,7 +93,7 @@ impl Runs {
 
     /// Records the outcome of a tool call for good. The same call and key again returns the first outcome; another key is a
     /// conflict, `idempotency_mismatch`.
-    pub fn admit_tool_result(&self, claim: &Claim, result: ToolResult) -> LaterResult<Admitted> {
+    pub fn admit_tool_result(&self, claim: &Claim, result: ToolResult) -> ResultFuture<Admitted> {
         let (call, tool, name) = (result.tool_call_id.clone(), result.tool_name.clone(), result.key.clone());
         let decoded = self.held(
             claim,
@@ -120,7 +120,7 @@ impl Runs {
     }
 
     /// Ends the run well.
-    pub fn complete(&self, claim: &Claim, result: FreeJson<'static>) -> LaterResult<RunSubmission<'static>> {
+    pub fn complete(&self, claim: &Claim, result: FreeJson<'static>) -> ResultFuture<RunSubmission<'static>> {
         self.end(claim, || {
             let mut fingerprint = Fingerprint::of("complete");
             json(&mut fingerprint, "result", &result)?;
@@ -129,7 +129,7 @@ impl Runs {
     }
 
     /// Ends the run with an error, which callers see as the run's `error`.
-    pub fn fail(&self, claim: &Claim, error: &str) -> LaterResult<RunSubmission<'static>> {
+    pub fn fail(&self, claim: &Claim, error: &str) -> ResultFuture<RunSubmission<'static>> {
         self.end(claim, || {
             check_text("error", error)?;
             Ok((Fingerprint::of("fail").string(error).digest(), End::Fail { error: error.to_owned() }))
@@ -137,7 +137,7 @@ impl Runs {
     }
 
     /// Gives the run back: somebody may claim it, `delay` (0 to 366 days) from now.
-    pub fn release(&self, claim: &Claim, delay: Duration) -> LaterResult<()> {
+    pub fn release(&self, claim: &Claim, delay: Duration) -> ResultFuture<()> {
         self.held(
             claim,
             |held| {
@@ -154,7 +154,7 @@ impl Runs {
         &self,
         claim: &Claim,
         prepare: impl FnOnce() -> Result<(Digest, End), Refusal>,
-    ) -> LaterResult<RunSubmission<'static>> {
+    ) -> ResultFuture<RunSubmission<'static>> {
         let run_id = claim.run_id.clone();
         self.held(
             claim,
@@ -172,7 +172,7 @@ impl Runs {
         claim: &Claim,
         prepare: impl FnOnce(Held) -> Result<Command, Refusal>,
         reply: impl FnOnce(Reply) -> Option<T> + Send + 'static,
-    ) -> LaterResult<T> {
+    ) -> ResultFuture<T> {
         start(|| {
             check_name(Path::ROOT.member("runId"), &claim.run_id)?;
             let command = prepare(Held { run_id: claim.run_id.clone(), claim: claim.token.digest() })?;
@@ -183,8 +183,8 @@ impl Runs {
 }
 
 /// Starts something, unless it is refused at once.
-pub(crate) fn start<T: Send + 'static>(start: impl FnOnce() -> Result<LaterResult<T>, Refusal>) -> LaterResult<T> {
-    start().unwrap_or_else(|refusal| Later::given(Err(refusal)))
+pub(crate) fn start<T: Send + 'static>(start: impl FnOnce() -> Result<ResultFuture<T>, Refusal>) -> ResultFuture<T> {
+    start().unwrap_or_else(|refusal| RunFuture::ready(Err(refusal)))
 }
 
 pub(crate) fn millis(duration: Duration) -> i64 {

@@ -7,9 +7,9 @@ use super::Runs;
 use super::command::{Command, Reply};
 use super::core::Core;
 use super::decide::Rules;
-use super::job::{Done, LaterResult, Touched, Work, execute};
-use super::later::Later;
+use super::job::{Done, ResultFuture, Touched, Work, execute};
 use super::names::{check_name, check_optional_name};
+use super::promise::RunFuture;
 use super::read::MAX_PAGE_BYTES;
 use super::refuse;
 use super::timers::Due;
@@ -94,7 +94,7 @@ pub struct AdmittedPage {
 
 impl Runs {
     /// Lists runs, whoever owns them, in the order of their creation.
-    pub fn list_runs(&self, request: ListRuns) -> LaterResult<RunPage> {
+    pub fn list_runs(&self, request: ListRuns) -> ResultFuture<RunPage> {
         start(|| {
             let ListRuns { status, owner, agent_id, after, limit } = request;
             let limit = if limit == 0 { 100 } else { limit };
@@ -114,7 +114,7 @@ impl Runs {
     }
 
     /// The admitted result of a tool call, if there is one.
-    pub fn admitted_result(&self, run_id: &str, tool_call_id: &str) -> LaterResult<Option<Admitted>> {
+    pub fn admitted_result(&self, run_id: &str, tool_call_id: &str) -> ResultFuture<Option<Admitted>> {
         start(|| {
             check_name(Path::ROOT.member("runId"), run_id)?;
             check_name(Path::ROOT.member("toolCallId"), tool_call_id)?;
@@ -130,7 +130,7 @@ impl Runs {
 
     /// The admitted results of a run whose tool call ids follow `after` (empty: from the first), at most `limit` (1 to 1000),
     /// and at most 4 MiB unless one alone has more.
-    pub fn admitted_results(&self, run_id: &str, after: &str, limit: usize) -> LaterResult<AdmittedPage> {
+    pub fn admitted_results(&self, run_id: &str, after: &str, limit: usize) -> ResultFuture<AdmittedPage> {
         start(|| {
             check_name(Path::ROOT.member("runId"), run_id)?;
             check_optional_name(Path::ROOT.member("after"), after)?;
@@ -152,7 +152,7 @@ impl Runs {
 
     /// Removes the run's events up to and with `through`, but for the last, which stays; gives the sequence of the first that
     /// is there afterwards. Who reads from before it gets a conflict, `cursor_expired`.
-    pub fn compact(&self, run_id: &str, through: u64) -> LaterResult<u64> {
+    pub fn compact(&self, run_id: &str, through: u64) -> ResultFuture<u64> {
         start(|| {
             check_name(Path::ROOT.member("runId"), run_id)?;
             Ok(self.core().compact(run_id.to_owned(), through.min(MAX_UNSIGNED)))
@@ -161,25 +161,25 @@ impl Runs {
 
     /// Deletes the runs that ended before a time, with all that belongs to them; says how many. Their idempotency keys are
     /// remembered until they expire.
-    pub fn purge(&self, ended_before_unix_ms: i64) -> LaterResult<u64> {
+    pub fn purge(&self, ended_before_unix_ms: i64) -> ResultFuture<u64> {
         self.core().purge(ended_before_unix_ms, 0)
     }
 
     /// Writes a consistent copy of everything to a file that does not exist yet, while the work goes on.
-    pub fn backup(&self, to: &FilePath) -> LaterResult<()> {
-        let (promise, later) = Later::pair();
+    pub fn backup(&self, to: &FilePath) -> ResultFuture<()> {
+        let (promise, later) = RunFuture::pair();
         let (core, to) = (self.core().clone(), to.to_owned());
         let copy = move || promise.give(core.store.backup(&to).map_err(|error| core.store_failed(&error)));
         // A thread of its own: it takes as long as the file is large.
         match std::thread::Builder::new().name("agenthost-backup".into()).spawn(copy) {
             Ok(_) => later,
-            Err(error) => Later::given(Err(self.core().store_failed(&StoreError::Unavailable(error.to_string())))),
+            Err(error) => RunFuture::ready(Err(self.core().store_failed(&StoreError::Unavailable(error.to_string())))),
         }
     }
 
     /// Ends the runs whose deadline has passed; says how many. A thread does this by itself when the time comes: call it where
     /// the store's clock is not the system's.
-    pub fn run_timers(&self) -> LaterResult<u64> {
+    pub fn run_timers(&self) -> ResultFuture<u64> {
         self.core().run_timers(0)
     }
 }
@@ -214,7 +214,7 @@ fn admitted(row: crate::store::AdmittedRow) -> Stored<Admitted> {
 }
 
 impl Core {
-    fn compact(self: &Arc<Core>, run_id: String, through: u64) -> LaterResult<u64> {
+    fn compact(self: &Arc<Core>, run_id: String, through: u64) -> ResultFuture<u64> {
         let core = self.clone();
         self.write(Compact { run_id: run_id.clone(), through }).and_then(move |done, promise| match done {
             Ok((_, true)) => core.compact(run_id, through).then(move |first| promise.give(first)),
@@ -223,7 +223,7 @@ impl Core {
         })
     }
 
-    fn purge(self: &Arc<Core>, before: i64, already: u64) -> LaterResult<u64> {
+    fn purge(self: &Arc<Core>, before: i64, already: u64) -> ResultFuture<u64> {
         let core = self.clone();
         self.write(Purge { before }).and_then(move |done, promise| match done {
             Ok((purged, true)) => core.purge(before, already + purged).then(move |all| promise.give(all)),
@@ -232,7 +232,7 @@ impl Core {
         })
     }
 
-    pub(crate) fn run_timers(self: &Arc<Core>, already: u64) -> LaterResult<u64> {
+    pub(crate) fn run_timers(self: &Arc<Core>, already: u64) -> ResultFuture<u64> {
         let core = self.clone();
         self.write(Due).and_then(move |due, promise| match due {
             Ok(due) if due.next_ms == 0 && due.ended > 0 => {

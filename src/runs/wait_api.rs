@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::Runs;
-use super::job::LaterResult;
+use super::job::ResultFuture;
 use super::names::{check_name, check_optional_name, checked_principal};
 use super::read;
 use super::refuse;
@@ -15,14 +15,14 @@ use crate::service::EventPage;
 
 /// What there was to read when a wait for events was over.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Followed {
+pub struct RunEvents {
     /// The events; none when the time was up, or the run has ended and there are no more.
     pub page: EventPage<'static>,
     /// The run's status.
     pub status: RunStatus,
 }
 
-impl Followed {
+impl RunEvents {
     /// Whether nothing will follow: the run has ended and its last event has been read.
     pub fn is_drained(&self) -> bool {
         self.status.is_terminal() && !self.page.has_more
@@ -39,7 +39,7 @@ impl Runs {
         after: u64,
         limit: u64,
         timeout: Duration,
-    ) -> LaterResult<Followed> {
+    ) -> ResultFuture<RunEvents> {
         start(|| {
             let principal = checked_principal(principal)?.to_owned();
             check_name(Path::ROOT.member("runId"), run_id)?;
@@ -55,7 +55,7 @@ impl Runs {
                 let found = read::page(reader, &rules, &principal, &run_id, after, limit)?;
                 Ok(found.map(|(page, status)| {
                     let over = !page.events.is_empty() || status.is_terminal();
-                    let followed = Followed { page, status };
+                    let followed = RunEvents { page, status };
                     if over { Seen::Found(followed) } else { Seen::NotYet { otherwise: followed, again_ms: None } }
                 }))
             }))
@@ -64,7 +64,7 @@ impl Runs {
 
     /// Waits, at most `timeout`, until one of these agents has a run that can be claimed; says whether there is one. Another
     /// worker may be faster: [`Runs::claim`] tells.
-    pub fn wait_for_work(&self, agent_ids: &[String], timeout: Duration) -> LaterResult<bool> {
+    pub fn wait_for_work(&self, agent_ids: &[String], timeout: Duration) -> ResultFuture<bool> {
         start(|| {
             for (index, agent_id) in agent_ids.iter().enumerate() {
                 check_optional_name(Path::ROOT.member("agentIds").element(index), agent_id)?;
@@ -91,7 +91,7 @@ impl Runs {
     /// Waits, at most `timeout`, until the claim is not valid any more: the run has ended (cancelled, timed out, or by the
     /// claim's own worker), waits for an approval, or somebody else has it. Gives the run's status then; none when the claim is
     /// still valid.
-    pub fn wait_claim_lost(&self, claim: &Claim, timeout: Duration) -> LaterResult<Option<RunStatus>> {
+    pub fn wait_claim_lost(&self, claim: &Claim, timeout: Duration) -> ResultFuture<Option<RunStatus>> {
         start(|| {
             check_name(Path::ROOT.member("runId"), &claim.run_id)?;
             let (run_id, digest) = (claim.run_id.clone(), claim.token.digest());

@@ -5,11 +5,11 @@ use std::pin::Pin;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 
-/// A result that comes later. Take it by [`then`](Later::then), [`wait`](Later::wait) or `.await`.
+/// A result that comes later. Take it by [`then`](RunFuture::then), [`wait`](RunFuture::wait) or `.await`.
 ///
 /// What was asked for is under way already: dropping this does not take it back. (A wait for something to happen is given up.)
 #[must_use = "the outcome, which may be a failure, comes here"]
-pub struct Later<T> {
+pub struct RunFuture<T> {
     shared: Arc<Shared<T>>,
     /// Dropped as soon as it is clear that no thread is to be blocked.
     errand: Option<Box<dyn Errand>>,
@@ -44,21 +44,21 @@ impl<T> Shared<T> {
     }
 }
 
-impl<T: Send + 'static> Later<T> {
-    pub(crate) fn pair() -> (Promise<T>, Later<T>) {
+impl<T: Send + 'static> RunFuture<T> {
+    pub(crate) fn pair() -> (Promise<T>, RunFuture<T>) {
         let shared = Arc::new(Shared { state: Mutex::new(State::Open(None)), given: Condvar::new() });
-        (Promise { shared: shared.clone() }, Later { shared, errand: None })
+        (Promise { shared: shared.clone() }, RunFuture { shared, errand: None })
     }
 
     /// A result that is there already.
-    pub(crate) fn given(value: T) -> Later<T> {
+    pub(crate) fn ready(value: T) -> RunFuture<T> {
         let shared = Arc::new(Shared { state: Mutex::new(State::Given(value)), given: Condvar::new() });
-        Later { shared, errand: None }
+        RunFuture { shared, errand: None }
     }
 
     /// The same result, which comes of that errand.
-    pub(crate) fn of(self, errand: impl Errand + 'static) -> Later<T> {
-        Later { errand: Some(Box::new(errand)), ..self }
+    pub(crate) fn of(self, errand: impl Errand + 'static) -> RunFuture<T> {
+        RunFuture { errand: Some(Box::new(errand)), ..self }
     }
 
     /// Calls `done` with the result: at once when it is there, else on the thread that gives it, with no lock of the library
@@ -74,7 +74,7 @@ impl<T: Send + 'static> Later<T> {
         }
     }
 
-    /// Blocks this thread until the result is there. Not for a callback of [`then`](Later::then): it may be what the result
+    /// Blocks this thread until the result is there. Not for a callback of [`then`](RunFuture::then): it may be what the result
     /// waits for. While nobody else writes, this thread commits what it waits for itself.
     pub fn wait(mut self) -> T {
         if let Some(errand) = self.errand.take() {
@@ -90,7 +90,7 @@ impl<T: Send + 'static> Later<T> {
     }
 
     /// The result, when it is there already.
-    pub(crate) fn now(self) -> Result<T, Later<T>> {
+    pub(crate) fn now(self) -> Result<T, RunFuture<T>> {
         let taken = {
             let mut state = self.shared.lock();
             match std::mem::replace(&mut *state, State::Open(None)) {
@@ -102,20 +102,20 @@ impl<T: Send + 'static> Later<T> {
     }
 
     /// The same result in another form.
-    pub(crate) fn map<U: Send + 'static>(self, map: impl FnOnce(T) -> U + Send + 'static) -> Later<U> {
+    pub(crate) fn map<U: Send + 'static>(self, map: impl FnOnce(T) -> U + Send + 'static) -> RunFuture<U> {
         self.and_then(move |value, promise| promise.give(map(value)))
     }
 
     /// What `next` makes of the result, at once or later.
-    pub(crate) fn and_then<U: Send + 'static>(mut self, next: impl FnOnce(T, Promise<U>) + Send + 'static) -> Later<U> {
-        let (promise, later) = Later::pair();
+    pub(crate) fn and_then<U: Send + 'static>(mut self, next: impl FnOnce(T, Promise<U>) + Send + 'static) -> RunFuture<U> {
+        let (promise, later) = RunFuture::pair();
         let errand = self.errand.take();
         self.then(move |value| next(value, promise));
-        Later { errand, ..later }
+        RunFuture { errand, ..later }
     }
 }
 
-impl<T> Future for Later<T> {
+impl<T> Future for RunFuture<T> {
     type Output = T;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<T> {
@@ -165,24 +165,24 @@ mod tests {
 
     #[test]
     fn a_result_is_taken_by_callback_by_waiting_and_by_polling() {
-        let (promise, later) = Later::pair();
+        let (promise, later) = RunFuture::pair();
         let (sender, received) = mpsc::channel();
         later.then(move |value: u32| sender.send(value).unwrap());
         assert!(!promise.is_abandoned());
         promise.give(1);
         assert_eq!(received.recv(), Ok(1));
 
-        let (promise, later) = Later::pair();
+        let (promise, later) = RunFuture::pair();
         let waiter = std::thread::spawn(move || later.wait());
         promise.give(2);
         assert_eq!(waiter.join().unwrap(), 2);
 
-        let (promise, mut later) = Later::pair();
+        let (promise, mut later) = RunFuture::pair();
         let mut context = Context::from_waker(Waker::noop());
         assert_eq!(Pin::new(&mut later).poll(&mut context), Poll::Pending);
         promise.give(3);
         assert_eq!(Pin::new(&mut later).poll(&mut context), Poll::Ready(3));
-        assert_eq!(Later::given(4).map(|value| value + 1).wait(), 5);
+        assert_eq!(RunFuture::ready(4).map(|value| value + 1).wait(), 5);
     }
 
     /// Notes who does it; gives 1.
@@ -207,7 +207,7 @@ mod tests {
     #[test]
     fn who_waits_runs_the_errand_and_who_does_not_leaves_it_at_once() {
         let errand = || {
-            let (promise, later) = Later::pair();
+            let (promise, later) = RunFuture::pair();
             let (sender, noted) = mpsc::channel();
             (later.of(Noted(Some(promise), sender)), noted)
         };
@@ -235,7 +235,7 @@ mod tests {
 
     #[test]
     fn a_promise_knows_that_nobody_waits() {
-        let (promise, later) = Later::<u32>::pair();
+        let (promise, later) = RunFuture::<u32>::pair();
         assert!(!promise.is_abandoned());
         drop(later);
         assert!(promise.is_abandoned());
