@@ -10,6 +10,7 @@ usage() {
 ./build.sh demo                      hosts in every language, real envelopes, a durable run
 ./build.sh test                      everything that is checked and tested; ends with "N passed, M failed"
 ./build.sh check                     formatting, lints, types, drift
+./build.sh docs [LANGUAGE...]        the code blocks of every page, run
 ./build.sh conformance [LANG|all]    the contract's vectors; AGENTHOST_VECTORS names another folder
 ./build.sh bench [core|python|node|runs] [--json]
 ./build.sh fuzz [SECONDS]            cargo-fuzz on the nightly compiler, each target for as long
@@ -58,6 +59,7 @@ tests() {
     stage cpp bindings/cpp/run.sh test
     stage python bindings/python/run.sh test
     stage node bindings/node/run.sh test
+    stage docs tests/docs/run.sh
     sum
 }
 
@@ -100,6 +102,7 @@ case "$command" in
     demo) demo "$@" ;;
     test) tests ;;
     check) tests/check.sh ;;
+    docs) tests/docs/run.sh "$@" ;;
     conformance) conformance "${1:-all}" ;;
     bench) bench "$@" ;;
     fuzz) fuzz/run.sh "${1:-60}" ;;

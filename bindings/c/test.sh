@@ -51,16 +51,6 @@ cpp() {
         prints "$out/cpp"
 }
 
-# The lines of README.md's section on C, as they are written; and its fragment, by a compiler.
-readme() {
-    sed -n '/^## Five minutes in C$/,/^## Five minutes in C++$/p' README.md >"$out/section.md"
-    sed -n '/^```sh$/,/^```$/p' "$out/section.md" | grep -v '^```' >"$out/readme.sh"
-    sed -n '/^```c$/,/^```$/p' "$out/section.md" | grep -v '^```' >"$out/readme.c"
-    grep -q '^\./a\.out ' "$out/readme.sh" || { echo "README.md runs no program" && return 1; }
-    env -u LD_LIBRARY_PATH bash -eu "$out/readme.sh" >"$out/readme.txt" && rm a.out && grep -q '"ok":true' "$out/readme.txt" &&
-        cc -std=c99 -Wall -Wextra -Werror -Wno-unused-function -Iinclude -c "$out/readme.c" -o "$out/readme.o"
-}
-
 version() { [ "$(pkg-config --modversion agenthost)" = "$version" ]; }
 
 # A cmake of our own: the machine need not have one.
@@ -83,7 +73,6 @@ refuses_version() {
 }
 
 check "installs, and can be moved" installed
-check "README.md: its lines give a program that runs" readme
 check "pkg-config: the version is the header's" version
 check "pkg-config: a C program with the shared library" shared
 check "pkg-config: a C program with the static library" static

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The Node binding: check | test | conformance | bench [--json] | package | demo.
+# The Node binding: build | check | test | conformance | bench [--json] | package | demo.
 set -euo pipefail
 cd "$(dirname "$0")"
 root=$(cd ../.. && pwd)
@@ -61,6 +61,7 @@ tests() {
 }
 
 case ${1:-} in
+    build) prepare ;;
     check) prepare && tests/check.sh ;;
     test) tests ;;
     conformance) prepare && node tests/conformance/main.mjs ;;
@@ -68,7 +69,7 @@ case ${1:-} in
     package) prepare && node scripts/pack.mjs "$root/dist" ;;
     demo) prepare && node examples/demo.mjs ;;
     *)
-        echo "usage: run.sh check | test | conformance | bench [--json] | package | demo" >&2
+        echo "usage: run.sh build | check | test | conformance | bench [--json] | package | demo" >&2
         exit 2
         ;;
 esac

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Everything about the Python package: check | test | conformance | bench | package | demo. Arguments after the verb go on to
+# Everything about the Python package: build | check | test | conformance | bench | package | demo. Arguments after the verb go on to
 # the stage. Installs what it needs into .build/, and says how long each stage took.
 set -euo pipefail
 
@@ -41,6 +41,9 @@ installed() { # the package in the environment, if it changed
 verb=${1:-}
 shift || true
 case "$verb" in
+build)
+    stage build installed
+    ;;
 check)
     stage "check build" installed
     stage check "$python" "$here/tests/checks.py" "$@"
@@ -66,7 +69,7 @@ demo)
     stage demo "$python" "$here/examples/demo.py" "$@"
     ;;
 *)
-    echo "usage: $0 check | test | conformance | bench | package | demo" >&2
+    echo "usage: $0 build | check | test | conformance | bench | package | demo" >&2
     exit 2
     ;;
 esac

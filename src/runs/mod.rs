@@ -102,8 +102,3 @@ impl Runs {
         self.core().close();
     }
 }
-
-/// The guide for users; its example is a test.
-#[cfg(doctest)]
-#[doc = include_str!("../../docs/durable-runs.md")]
-struct Guide;

@@ -1,0 +1,41 @@
+"""Shows that what is wrong is noticed: the blocks of the pages in `broken` have to fail, each for the reason that stands in the
+comment before it. Ends with `docs-notices: N passed, M failed`."""
+
+from __future__ import annotations
+
+import re
+import sys
+
+from languages import ROOT
+from run import BROKEN, faults
+
+_EXPECTED = re.compile(r"<!-- fails: (?P<reason>.*) -->")
+
+
+def main() -> int:
+    passed = failed = 0
+    pages = sorted((ROOT / BROKEN).glob("*.md"))
+    names = [page.relative_to(ROOT) for page in pages]
+    found = dict(faults(names, []))
+    for page, name in zip(pages, names, strict=True):
+        lines = page.read_text(encoding="utf-8").splitlines()
+        for number, line in enumerate(lines, 1):
+            if not (expected := _EXPECTED.fullmatch(line)):
+                continue
+            # The block begins two lines further down.
+            wrong = found.pop(f"{name}:{number + 2}", None)
+            if wrong is not None and expected["reason"] in wrong:
+                passed += 1
+            else:
+                failed += 1
+                print(f"docs-notices: FAILED {name}:{number + 2}: expected {expected['reason']!r}, found {wrong!r}")
+    for place, wrong in found.items():
+        if wrong is not None:
+            failed += 1
+            print(f"docs-notices: FAILED {place}: {wrong}")
+    print(f"docs-notices: {passed} passed, {failed} failed")
+    return 1 if failed or not passed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

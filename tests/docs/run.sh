@@ -1,0 +1,14 @@
+#!/usr/bin/env bash
+# Runs every code block of every page: run.sh [LANGUAGE...]. With no language also looks whether wrong blocks are noticed.
+# Builds what the blocks use.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+wants() { [ $# -eq 1 ] || [[ " ${*:2} " == *" $1 "* ]]; }
+
+if wants c "$@" || wants cpp "$@"; then cargo build --quiet --release -p agenthost-capi; fi
+if wants python "$@" || wants json "$@" || wants sh "$@"; then bindings/python/run.sh build; fi
+if wants js "$@" || wants ts "$@" || wants sh "$@"; then bindings/node/run.sh build; fi
+status=0
+if [ $# -eq 0 ]; then python3 tests/docs/notices.py || status=1; fi
+python3 tests/docs/run.py "$@" || status=1
+exit "$status"
