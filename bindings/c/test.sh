@@ -72,6 +72,10 @@ refuses_version() {
     ! .build/cmake/bin/cmake -S "$out/asks-$1" -B "$out/asks-$1/build" -DCMAKE_PREFIX_PATH="$prefix" >/dev/null 2>&1
 }
 
+if [ "${1:-}" = tools ]; then
+    tools
+    exit
+fi
 check "installs, and can be moved" installed
 check "pkg-config: the version is the header's" version
 check "pkg-config: a C program with the shared library" shared

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
-# The C++ face: run.sh check | test | conformance | bench | demo. Uses target/release/libagenthost.so.
+# The C++ face: run.sh tools | check | test | quick | conformance | bench | demo. Uses target/release/libagenthost.so.
 #   check        the header and everything written with it compiles with g++ and clang, in C++17, 20 and 23, without a warning
 #   test         unit and lifecycle tests, the example, the vectors, the trials, the committed ABI; the first and the vectors under
 #                memcheck and AddressSanitizer too
+#   quick        the unit and lifecycle tests, once
 #   conformance  the vectors; AGENTHOST_VECTORS names another folder
 #   bench        the core's benchmark: C++ adds nothing to it that could be measured apart
 #   demo         the example
@@ -19,7 +20,7 @@ unit=(tests/cpp/durable.cpp tests/cpp/exceptions.cpp tests/cpp/lifecycle.cpp tes
 example=bindings/cpp/examples/runtime.cpp
 
 need_library() {
-    if [ ! -e "$library/libagenthost.so" ]; then cargo build --release -p agenthost-capi; fi
+    if [ -z "${AGENTHOST_LIBRARY:-}" ]; then cargo build --quiet --release -p agenthost-capi; fi
     # Programs ask for the SONAME.
     ln -sf libagenthost.so "$library/libagenthost.so.0"
 }
@@ -33,12 +34,16 @@ compile() {
 }
 extra=()
 
-# clang, as it comes with ziglang.
-clang() {
+# What is downloaded: ziglang, which has a clang.
+tools() {
     if [ ! -x "$out/zig/bin/python" ]; then
         python3 -m venv "$out/zig"
         "$out/zig/bin/pip" install --quiet --disable-pip-version-check ziglang
     fi
+}
+
+clang() {
+    tools
     "$out/zig/bin/python" -m ziglang c++ "$@"
 }
 
@@ -107,8 +112,14 @@ test_all() {
 verb=${1:-test}
 trap 'echo "cpp $verb: $SECONDS s"' EXIT
 case "$verb" in
+    tools) tools ;;
     check) check ;;
     test) test_all ;;
+    quick)
+        need_library
+        compile unit "${unit[@]}"
+        "$out/unit"
+        ;;
     conformance)
         need_library
         compile conformance tests/cpp/conformance.cpp
@@ -121,7 +132,7 @@ case "$verb" in
         "$out/runtime"
         ;;
     *)
-        echo "usage: $0 check | test | conformance | bench | demo" >&2
+        echo "usage: $0 tools | check | test | conformance | bench | demo" >&2
         exit 2
         ;;
 esac

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The Node binding: build | check | test | conformance | bench [--json] | package | demo.
+# The Node binding: tools | build | check | test | conformance | bench [--json] | package | demo.
 set -euo pipefail
 cd "$(dirname "$0")"
 root=$(cd ../.. && pwd)
@@ -33,27 +33,13 @@ library() {
     cmp -s "$built" "$home/agenthost.node" || { rm -f "$home/agenthost.node" && cp "$built" "$home/agenthost.node"; }
 }
 
-# What only Rust can see: the answers that an ending environment gives.
-native() {
-    local output
-    output=$(cd "$root" && cargo test --quiet --release -p agenthost-node 2>&1) || { echo "$output"; echo "node-native: 0 passed, 1 failed"; return 1; }
-    echo "$output" | sed -n 's/^test result: ok\. \([0-9]*\) passed; \([0-9]*\) failed.*/node-native: \1 passed, \2 failed/p'
-}
-
-# The library and its tests at once: linking takes one core each.
-both() {
-    (cd "$root" && cargo build --quiet --release -p agenthost-node --lib --tests)
-}
-
 prepare() {
     stage "npm packages" tools && stage "library" library
 }
 
 tests() {
     local status=0
-    stage "library and native tests, built" both || return
     prepare || return
-    stage "native tests" native || status=1
     stage "tests" node --test --test-reporter=./tests/reporter.mjs tests/*.test.mjs || status=1
     stage "conformance" node tests/conformance/main.mjs || status=1
     stage "packed tarballs" tests/packed/run.sh || status=1
@@ -62,6 +48,7 @@ tests() {
 
 case ${1:-} in
     build) prepare ;;
+    tools) stage "npm packages" tools ;;
     check) prepare && tests/check.sh ;;
     test) tests ;;
     conformance) prepare && node tests/conformance/main.mjs ;;
@@ -69,7 +56,7 @@ case ${1:-} in
     package) prepare && node scripts/pack.mjs "$root/dist" ;;
     demo) prepare && node examples/demo.mjs ;;
     *)
-        echo "usage: run.sh build | check | test | conformance | bench [--json] | package | demo" >&2
+        echo "usage: run.sh tools | build | check | test | conformance | bench [--json] | package | demo" >&2
         exit 2
         ;;
 esac

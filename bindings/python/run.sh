@@ -44,6 +44,9 @@ case "$verb" in
 build)
     stage build installed
     ;;
+tools)
+    stage "tools" environment
+    ;;
 check)
     stage "check build" installed
     stage check "$python" "$here/tests/checks.py" "$@"
@@ -69,7 +72,7 @@ demo)
     stage demo "$python" "$here/examples/demo.py" "$@"
     ;;
 *)
-    echo "usage: $0 build | check | test | conformance | bench | package | demo" >&2
+    echo "usage: $0 tools | build | check | test | conformance | bench | package | demo" >&2
     exit 2
     ;;
 esac

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# The C side: run.sh test | conformance | demo. Builds the shared library when it is missing or stale.
+# The C side: run.sh tools | test | quick | quick | conformance | demo. Builds the shared library when it is missing or stale.
 #   test         the example, the vectors, the lifecycle tests; all again under memcheck and AddressSanitizer; the binary interface;
 #                the pkg-config and CMake packages
+#   quick        the vectors and the lifecycle tests, once
 #   conformance  the vectors; AGENTHOST_VECTORS names another folder
 #   demo         the example: a run's whole life as envelopes, then the request in the file that is given
 set -euo pipefail
@@ -96,6 +97,7 @@ asan() {
 }
 
 case ${1:-} in
+    tools) bindings/c/test.sh tools ;;
     test)
         library
         stage "c example" example
@@ -105,6 +107,11 @@ case ${1:-} in
         stage "c AddressSanitizer" asan
         stage "c binary interface" tests/abi/run.sh
         stage "c packages" bindings/c/test.sh
+        ;;
+    quick)
+        library
+        stage "c conformance" conformance
+        stage "c lifecycle" lifecycle
         ;;
     conformance)
         library
@@ -117,7 +124,7 @@ case ${1:-} in
         $out/host "${@:-bindings/c/examples/request.json}" || status=$?
         ;;
     *)
-        echo "usage: $0 test | conformance | demo [REQUEST.json]" >&2
+        echo "usage: $0 tools | test | conformance | demo [REQUEST.json]" >&2
         status=2
         ;;
 esac

@@ -17,8 +17,6 @@ check() {
     fi
 }
 
-clippy() { (cd ../.. && cargo clippy --quiet --release --no-deps -p agenthost-node -- -D warnings); }
-
 # A script must parse, without a warning; what it does is tested.
 scripts_parse() {
     npx esbuild package/index.js package/lib/*.js bench/*.mjs scripts/*.mjs examples/*.mjs examples/*/*.mjs tests/*.mjs tests/*/*.mjs \
@@ -36,7 +34,6 @@ versions_agree() {
         }' "$cargo"
 }
 
-check "clippy" clippy
 check "scripts parse" scripts_parse
 check "tsc --strict: ES module entry" npx tsc -p types/tsconfig.esm.json
 check "tsc --strict: CommonJS entry" npx tsc -p types/tsconfig.cjs.json
