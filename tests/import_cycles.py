@@ -199,8 +199,8 @@ def main() -> int:
     sys.setrecursionlimit(10_000)
     self_test()
     core = Crate("").graph()
-    crates = [str(PurePosixPath(name).parent) for name in tracked("bindings/*/Cargo.toml", "capi/Cargo.toml")]
-    graphs = [core, *(Crate(root).graph() for root in crates), python_graph("bindings/python/python/agenthost")]
+    crates = [str(PurePosixPath(name).parent) for name in tracked("bindings/*/Cargo.toml")]
+    graphs = [core, *(Crate(root).graph() for root in crates if Path(root, "src").is_dir()), python_graph("bindings/python/python/agenthost")]
     graphs.append(linked_graph(tracked("bindings/node/package/*.js", "bindings/node/package/*.mjs"), r"""(?:require\(|from )['"](\./[^'"]+|\.\./[^'"]+)['"]""", [], ["", ".js", ".mjs"]))
     graphs.append(linked_graph(tracked("include/*.h", "include/*.hpp"), r'#\s*include\s*[<"]([^>"]+)[>"]', ["include"], [""]))
     assert all(graphs), "a language without files was looked at"
