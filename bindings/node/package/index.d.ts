@@ -300,9 +300,15 @@ export interface HostOptions {
 }
 
 export interface DispatchOptions {
-  /** Whom the transport authenticated. Not empty: leave it out where there is nobody. */
-  principal?: string | undefined;
-  /** Gives the call up: the response is `unavailable` with `details.reason` `cancelled`. Says nothing about the run. */
+  /**
+   * Whom the transport authenticated: not empty, and without U+0000. Leave the option out where there is nobody. One that is there without
+   * a value (undefined too) is refused: by mistake it would make the call nobody's, who sees every durable run.
+   */
+  principal?: string;
+  /**
+   * Gives the call up: the response is `unavailable` with `details.reason` `cancelled`. Says nothing about the run. An AbortSignal of Node,
+   * not an object that looks like one.
+   */
   signal?: AbortSignal | undefined;
   /** How long to wait for a promise of the service, in milliseconds; the host's default otherwise. */
   timeoutMs?: number | undefined;
@@ -353,7 +359,7 @@ export class Host {
 
   /**
    * The response to a message. Failures of the protocol and of the service are responses; what rejects is misuse: a message that
-   * is neither bytes nor a string, an empty principal, an unknown option.
+   * is neither bytes nor a string, a principal without a name, a time out of its range, an unknown option.
    *
    * The message is read before this returns; the buffer may be used again.
    */

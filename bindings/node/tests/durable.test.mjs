@@ -272,6 +272,28 @@ test('the log is told what callers are not', async () => {
   await host.close();
 });
 
+test('a host that the log hook opens while another is refused is not taken for it', async () => {
+  const file = fresh();
+  const opened = [];
+  const host = await Host.open(`sqlite:${file}`, { onLog: () => void opened.push(Host.open('memory:')) });
+  assert.equal(read(await host.dispatchJson(create('a'))).ok, true);
+  const child = spawn('python3', ['-c', 'import sqlite3, sys; db = sqlite3.connect(sys.argv[1]); db.execute("DROP TABLE event"); db.commit()', file], { stdio: 'inherit' });
+  await once(child, 'exit');
+  const failing = host.dispatchJson(message('list_events', { runId: 'a' }));
+  const refused = assert.rejects(Host.open(`sqlite:${join(folder, 'no', 'such', 'runs.db')}`), { code: 'ERR_AGENTHOST_STORE' });
+  // The loop stands still until the failure is logged and the other host is refused: both come at once.
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1000);
+  await failing;
+  await refused;
+  await host.close();
+  assert.ok(opened.length > 0);
+  for (const other of opened) {
+    const host = await other;
+    assert.equal(read(await host.dispatchJson(create('b'))).ok, true);
+    await host.close();
+  }
+});
+
 test('nothing of the URL is in what is shown, and a durable host cannot be posted', async () => {
   const file = fresh();
   const host = await Host.open(`sqlite:${file}`);

@@ -3,7 +3,7 @@
 import Fastify from 'fastify';
 import { Host } from 'agenthost';
 
-/** Builds the server. `authenticate(request)` gives the caller's name, or undefined. */
+/** Builds the server. `authenticate(request)` gives the caller's name, or undefined: then the host answers `unauthorized`. */
 export function build(service, authenticate) {
   const app = Fastify({ bodyLimit: 16 << 20 });
   const host = new Host(service, {
@@ -19,7 +19,9 @@ export function build(service, authenticate) {
   app.post('/agent-host', async (request, reply) => {
     const gone = new AbortController();
     reply.raw.once('close', () => gone.abort());
-    const response = await host.dispatchJson(request.body ?? '', { principal: authenticate(request), signal: gone.signal });
+    const principal = authenticate(request);
+    // That nobody is authenticated is said by leaving the principal out, never by an empty one.
+    const response = await host.dispatchJson(request.body ?? '', { ...(principal === undefined ? {} : { principal }), signal: gone.signal });
     // The envelope says how the call went; HTTP says that there is an envelope.
     return reply.type('application/json').send(response);
   });

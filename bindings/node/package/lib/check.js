@@ -3,7 +3,12 @@
 // text is text. What a value may be is the core's to say.
 
 const { types } = require('node:util');
+const signals = require('./abort-signals');
+const { TooLong } = require('./bounded-json');
 const native = require('./native');
+
+/** What memory a typed array is a view of; a member of its own with that name is not asked. */
+const { get: bufferOf } = Object.getOwnPropertyDescriptor(Object.getPrototypeOf(Uint8Array.prototype), 'buffer');
 
 /** The longest delay that a timer takes, in milliseconds: 2^31 - 1, about 24 days. */
 const LONGEST_DELAY_MS = 2147483647;
@@ -26,23 +31,26 @@ function delay(where, value) {
   return value;
 }
 
-/** A whole number of at least `least`. */
+/** A whole number of at least `least`, or undefined. */
 function whole(where, value, least) {
+  if (value === undefined) return undefined;
   if (typeof value !== 'number') throw new TypeError(`${where}: expected a number, found ${kind(value)}`);
   if (!Number.isSafeInteger(value) || value < least) throw new RangeError(`${where}: expected a whole number of at least ${least}, found ${value}`);
   return value;
 }
 
 /** A string that UTF-8 can hold: native code would put another character in a lone surrogate's place. */
-function text(where, value) {
+function text(where, value, most = Infinity) {
   if (typeof value !== 'string') throw new TypeError(`${where}: expected a string, found ${kind(value)}`);
+  if (value.length > most) throw new TooLong(most);
   if (!value.isWellFormed()) throw new TypeError(`${where}: expected text, found a lone surrogate in it`);
   return value;
 }
 
 /** JSON text. A lone surrogate becomes the escape that means the same, so that the core sees it and refuses it. */
-function json(where, value) {
+function json(where, value, most = Infinity) {
   if (typeof value !== 'string') throw new TypeError(`${where}: expected JSON text as a string, found ${kind(value)}`);
+  if (value.length > most) throw new TooLong(most);
   return escaped(value);
 }
 
@@ -52,17 +60,35 @@ function escaped(value) {
 }
 
 /** The names and values of metadata in turn. */
-function pairs(where, metadata) {
+function pairs(where, metadata, most = Infinity) {
   if (metadata === undefined) return [];
   if (metadata === null || typeof metadata !== 'object') throw new TypeError(`${where}: expected an object of strings, found ${kind(metadata)}`);
-  return Object.entries(metadata).flatMap(([name, value]) => [text(`the name ${JSON.stringify(name)} in ${where}`, name), text(`${where}.${name}`, value)]);
+  let left = most;
+  const texts = [];
+  for (const name of Object.keys(metadata)) {
+    const value = text(`${where}.${name}`, metadata[name], most);
+    left -= name.length + value.length;
+    if (left < 0) throw new TooLong(most);
+    texts.push(text(`the name ${JSON.stringify(name)} in ${where}`, name), value);
+  }
+  return texts;
 }
 
 /** A signal, or undefined. */
 function signal(where, value) {
-  if (value === undefined || value instanceof AbortSignal) return value;
-  if (typeof value?.addEventListener === 'function' && typeof value.aborted === 'boolean') return value;
+  if (value === undefined || signals.is(value)) return value;
   throw new TypeError(`${where}: expected an AbortSignal, found ${kind(value)}`);
+}
+
+/**
+ * Whom the transport authenticated, or undefined where the option is not there. That it is there and has no value is a mistake: the call
+ * would go on as nobody's, which may see more than anybody's.
+ */
+function principal(where, options) {
+  if (!('principal' in options)) return undefined;
+  const value = options.principal;
+  if (typeof value === 'string') return text(`${where}: principal`, value);
+  throw new TypeError(`${where}: principal: expected a string, found ${kind(value)}; leave the option out where nobody is authenticated`);
 }
 
 /** A function, or undefined. */
@@ -73,29 +99,28 @@ function callback(where, value) {
 
 /** The limits that every host has, with their defaults. */
 function limits(where, { maxMessageBytes, sensitiveNames = [], requirePrincipal = false }) {
-  const most = maxMessageBytes === undefined ? native.defaultMaxMessageBytes() : whole(`${where}: maxMessageBytes`, maxMessageBytes, 1);
+  const most = whole(`${where}: maxMessageBytes`, maxMessageBytes, 1) ?? native.defaultMaxMessageBytes();
   if (!Array.isArray(sensitiveNames)) throw new TypeError(`${where}: sensitiveNames: expected an array of strings, found ${kind(sensitiveNames)}`);
-  const names = sensitiveNames.map((name, index) => text(`${where}: sensitiveNames.${index}`, name));
+  const names = Array.from(sensitiveNames, (name, index) => text(`${where}: sensitiveNames.${index}`, name));
   if (typeof requirePrincipal !== 'boolean') throw new TypeError(`${where}: requirePrincipal: expected a boolean, found ${kind(requirePrincipal)}`);
   return { maxMessageBytes: most, sensitiveNames: names, requirePrincipal };
-}
-
-/**
- * Binds a host's methods, so that they can be handed on as they are. As its own members they also make a structured clone fail:
- * without them `postMessage(host)` would arrive as `{}`.
- */
-function bind(host) {
-  for (const name of ['dispatchJson', 'dispatchJsonSync', 'close']) host[name] = host[name].bind(host);
 }
 
 /** A message as a string or bytes that nobody else can change. */
 function message(where, data) {
   if (typeof data === 'string') return escaped(data);
   if (!types.isUint8Array(data)) {
-    throw new TypeError(`${where}: expected a message as a Uint8Array or a string, found ${kind(data)}${data?.constructor === Object ? '; pass JSON text' : ''}`);
+    const what = kind(data);
+    throw new TypeError(`${where}: expected a message as a Uint8Array or a string, found ${what}${what === 'an object' ? '; pass JSON text' : ''}`);
   }
   // Another thread may write into shared memory while it is read.
-  return types.isSharedArrayBuffer(data.buffer) ? new Uint8Array(data) : data;
+  return types.isSharedArrayBuffer(bufferOf.call(data)) ? new Uint8Array(data) : data;
+}
+
+/** A message as bytes that nobody else can change. */
+function messageBytes(where, data) {
+  const checked = message(where, data);
+  return typeof checked === 'string' ? Buffer.from(checked) : checked;
 }
 
 /** What a value is, for people, without anything of what is in it. */
@@ -115,4 +140,4 @@ function kind(value) {
   }
 }
 
-module.exports = { LONGEST_DELAY_MS, bind, callback, delay, json, kind, limits, message, options, pairs, signal, text, whole };
+module.exports = { LONGEST_DELAY_MS, callback, delay, json, kind, limits, message, messageBytes, options, pairs, principal, signal, text, whole };

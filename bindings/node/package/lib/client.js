@@ -2,13 +2,15 @@
 // The client's side: requests that stay the same bytes however often they are sent, and responses that are checked before
 // anybody sees them. There is no transport here: `send` is the application's.
 
+const { MAX_STRING_LENGTH } = require('node:buffer').constants;
 const { setTimeout: sleep } = require('node:timers/promises');
-const { METHODS } = require('./call');
+const signals = require('./abort-signals');
+const boundedJson = require('./bounded-json');
 const check = require('./check');
 const { BadResponse, HostError } = require('./errors');
-const freeJson = require('./json');
-const { checkFaithful } = freeJson;
+const freeJson = require('./free-json');
 const native = require('./native');
+const { METHODS } = require('./operations');
 
 const CLIENT_OPTIONS = ['retries', 'retryDelayMs', 'protocolVersion'];
 const CALL_OPTIONS = ['requestId', 'idempotencyKey', 'metadata', 'signal'];
@@ -62,8 +64,7 @@ function encodeRequest(operation, request, given) {
   const { inputJson, ...typed } = request;
   const input = inputJson === undefined ? undefined : check.json('inputJson', inputJson);
   if (input !== undefined) delete typed.input;
-  const body = JSON.stringify(typed);
-  checkFaithful(typed, 'request');
+  const body = boundedJson.stringify(typed, MAX_STRING_LENGTH, 'request');
   const { requestId, idempotencyKey, protocolVersion, metadata } = options;
   const around = {
     requestId: requestId === undefined ? undefined : check.text('requestId', requestId),
@@ -81,8 +82,7 @@ function decodeResponse(data) {
 }
 
 function decode(where, data, number) {
-  const message = check.message(where, data);
-  const bytes = typeof message === 'string' ? Buffer.from(message) : message;
+  const bytes = check.messageBytes(where, data);
   const parse = () => native.parseResponse(bytes, number);
   const [text, ...free] = withRules(parse, (path, expected) => new BadResponse(path, expected));
   const [protocolVersion, requestId, operation, body, error] = JSON.parse(text);
@@ -94,6 +94,14 @@ function decode(where, data, number) {
   const { code, message: told, retryable, metadata, originalCode } = error;
   const options = { retryable, detailsJson: free[0], metadata, ...(originalCode === '' ? {} : { originalCode }) };
   return { protocolVersion, requestId, operation, ok: false, body: null, error: new HostError(code, told, options) };
+}
+
+function isAborted(signal) {
+  return signal !== undefined && signals.aborted(signal);
+}
+
+function throwIfAborted(signal) {
+  if (isAborted(signal)) throw signals.reason(signal);
 }
 
 /** Calls native code that throws broken rules as `[path, expected]`. */
@@ -126,7 +134,7 @@ class Client {
     const options = check.options('Client', given, CLIENT_OPTIONS);
     if (typeof send !== 'function') throw new TypeError(`Client: expected send as a function, found ${check.kind(send)}`);
     this.#send = send;
-    this.#retries = options.retries === undefined ? 2 : check.whole('Client: retries', options.retries, 0);
+    this.#retries = check.whole('Client: retries', options.retries, 0) ?? 2;
     this.#retryDelayMs = check.delay('Client: retryDelayMs', options.retryDelayMs) ?? 100;
     this.#protocolVersion = options.protocolVersion;
   }
@@ -134,7 +142,7 @@ class Client {
   async #call(operation, request, given) {
     const { signal: aborter, ...around } = check.options(METHODS[operation], given, CALL_OPTIONS);
     const signal = check.signal(`${METHODS[operation]}: signal`, aborter);
-    signal?.throwIfAborted();
+    throwIfAborted(signal);
     const first = encodeRequest(operation, request, { ...around, protocolVersion: this.#protocolVersion });
     let received = await this.#exchange(first, signal);
     const version = this.#negotiate(received);
@@ -150,8 +158,7 @@ class Client {
   /** The version to try after a refusal, and for all requests from now on. */
   #negotiate({ data }) {
     const tried = this.#protocolVersion ?? supportedVersions[0];
-    const bytes = typeof data === 'string' ? Buffer.from(data) : data;
-    const version = native.nextVersion(bytes, tried) ?? undefined;
+    const version = native.nextVersion(check.messageBytes('send', data), tried) ?? undefined;
     if (version !== undefined) this.#protocolVersion = version;
     return version;
   }
@@ -167,14 +174,14 @@ class Client {
   /** Sends the same bytes until there is an answer that no retry can change, or no retry is left. */
   async #insist(prepared, signal) {
     for (let attempt = 0; ; attempt++) {
-      signal?.throwIfAborted();
+      throwIfAborted(signal);
       const last = attempt >= this.#retries;
       let received;
       try {
         const data = await this.#send(prepared.bytes, { signal });
         received = { data };
       } catch (error) {
-        if (last || signal?.aborted) throw error;
+        if (last || isAborted(signal)) throw error;
       }
       if (received !== undefined) {
         received.response = prepared.decodeResponse(received.data);

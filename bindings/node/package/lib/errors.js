@@ -2,7 +2,7 @@
 // The errors of the package. A HostError is known by a mark, so that two copies of the package know each other's.
 
 const check = require('./check');
-const freeJson = require('./json');
+const freeJson = require('./free-json');
 const native = require('./native');
 
 const MARK = Symbol.for('agenthost.HostError');

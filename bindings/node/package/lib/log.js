@@ -14,7 +14,11 @@ function emit(onLog, record) {
 }
 
 function warnOfHook(error) {
-  process.emitWarning(`the onLog hook failed: ${show(error)}`, WARNING);
+  try {
+    process.emitWarning(`the onLog hook failed: ${show(error)}`, WARNING);
+  } catch {
+    // An application that has replaced emitWarning by something that throws has no place for warnings. Its callers get their answers.
+  }
 }
 
 /** A record as native code tells it. */

@@ -1,29 +1,36 @@
 'use strict';
-// Results on their way out: their named members as JSON text, so that nothing else of an object leaves, and free JSON that is
-// given as text beside it. What the members may be is checked by the core.
+// Answers on their way out as JSON, where they cannot be packed: their named members, so that nothing else of an object leaves, and free
+// JSON that is given as text beside them. What the members may be is checked by the core.
 
+const boundedJson = require('./bounded-json');
 const check = require('./check');
-const { checkFaithful } = require('./json');
 
-/** What a service answered to `operation`, as the core's `complete` takes it: `{ body, free }`. */
-function encode(operation, result) {
+/** An event has more bytes than this, whatever is in it. */
+const LEAST_EVENT = 40;
+
+/** What a service answered to `operation`, as the core's `complete` takes it: `{ body, free }`. Neither has more than `most` bytes. */
+function encode(operation, result, most) {
   if (result === null || typeof result !== 'object' || Array.isArray(result)) {
     throw new TypeError(`expected a result object, found ${check.kind(result)}${result === undefined ? '; did the method return it?' : ''}`);
   }
   switch (operation) {
     case 'get_run':
-      return encodeRun(result);
+      return encodeRun(result, most);
     case 'list_events':
-      return encodePage(result);
+      return encodePage(result, most);
     default:
-      return { body: JSON.stringify({ runId: result.runId, revision: finite(result.revision, 'revision'), status: result.status }), free: undefined };
+      return encodeSubmission(result, most);
   }
 }
 
-function encodeRun(run) {
+function encodeSubmission(submission, most) {
+  const named = { runId: submission.runId, revision: finite(submission.revision, 'revision'), status: submission.status };
+  return { body: boundedJson.stringify(named, most, ''), free: undefined };
+}
+
+function encodeRun(run, most) {
   const text = run.resultJson;
-  const result = text === undefined ? run.result : undefined;
-  const body = JSON.stringify({
+  const named = {
     runId: run.runId,
     revision: finite(run.revision, 'revision'),
     status: run.status,
@@ -32,24 +39,33 @@ function encodeRun(run) {
     updatedAtUnixMs: finite(run.updatedAtUnixMs, 'updatedAtUnixMs'),
     completedAtUnixMs: finite(run.completedAtUnixMs, 'completedAtUnixMs'),
     approval: pickApproval(run.approval),
-    result,
+    result: text === undefined ? run.result : undefined,
     error: run.error,
     metadata: run.metadata,
-  });
-  checkFaithful(result, 'result');
-  return { body, free: text === undefined ? undefined : [check.json('resultJson', text)] };
+  };
+  const free = text === undefined ? undefined : [check.json('resultJson', text, most)];
+  return { body: boundedJson.stringify(named, most, ''), free };
 }
 
-function encodePage(page) {
+function encodePage(page, most) {
   const { events } = page;
   if (!Array.isArray(events)) throw new TypeError(`events: expected an array, found ${check.kind(events)}`);
+  const { length } = events;
+  if (length > most / LEAST_EVENT) throw new boundedJson.TooLong(most);
   let free;
-  const picked = events.map((event, index) => {
+  let left = most;
+  const picked = [];
+  for (let index = 0; index < length; index++) {
+    const event = events[index];
     const path = `events.${index}`;
     if (event === null || typeof event !== 'object') throw new TypeError(`${path}: expected an event object, found ${check.kind(event)}`);
     const text = event.dataJson;
-    if (text !== undefined) (free ??= new Array(events.length).fill(null))[index] = check.json(`${path}.dataJson`, text);
-    return {
+    if (text !== undefined) {
+      (free ??= new Array(length).fill(null))[index] = check.json(`${path}.dataJson`, text, most);
+      left -= text.length;
+      if (left < 0) throw new boundedJson.TooLong(most);
+    }
+    picked.push({
       runId: event.runId,
       sequence: finite(event.sequence, `${path}.sequence`),
       type: event.type,
@@ -59,11 +75,10 @@ function encodePage(page) {
       timestampUnixMs: finite(event.timestampUnixMs, `${path}.timestampUnixMs`),
       data: text === undefined ? event.data : undefined,
       metadata: event.metadata,
-    };
-  });
-  const body = JSON.stringify({ events: picked, nextSequence: finite(page.nextSequence, 'nextSequence'), hasMore: page.hasMore });
-  picked.forEach((event, index) => checkFaithful(event.data, `events.${index}.data`));
-  return { body, free };
+    });
+  }
+  const named = { events: picked, nextSequence: finite(page.nextSequence, 'nextSequence'), hasMore: page.hasMore };
+  return { body: boundedJson.stringify(named, most, ''), free };
 }
 
 function pickContext(context) {
@@ -104,17 +119,21 @@ function finite(value, path) {
   return value;
 }
 
-/** An error that a service answered with, as the core's `completeError` takes it. */
-function encodeError(error) {
+/** An error that a service answered with, as the core's `completeError` takes it. No part of it has more than `most` bytes. */
+function encodeError(error, most) {
   const { code, message, retryable, details, detailsJson, metadata } = error;
-  let text;
-  if (detailsJson !== undefined) {
-    text = check.json('detailsJson', detailsJson);
-  } else if (details !== undefined) {
-    text = JSON.stringify(details);
-    checkFaithful(details, 'details');
-  }
-  return { code: check.text('code', code), message: check.text('message', message), retryable: retryable === true, details: text, metadata: check.pairs('metadata', metadata) };
+  return {
+    code: check.text('code', code, most),
+    message: check.text('message', message, most),
+    retryable: retryable === true,
+    details: encodeDetails(details, detailsJson, most),
+    metadata: check.pairs('metadata', metadata, most),
+  };
+}
+
+function encodeDetails(value, text, most) {
+  if (text !== undefined) return check.json('detailsJson', text, most);
+  return value === undefined ? undefined : boundedJson.stringify(value, most, 'details');
 }
 
 module.exports = { encode, encodeError };
