@@ -44,12 +44,8 @@ mod reply;
 mod shards;
 mod split_dispatch;
 mod state;
+mod sync;
 mod synchronous;
-
-/// The atomics of `state` and `activity`; their model test brings its own.
-mod sync {
-    pub(super) use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
-}
 
 pub use close::CloseError;
 pub use deferring_service::DeferringService;
