@@ -11,7 +11,7 @@ use crate::protocol::json::Writer;
 use crate::protocol::{
     Metadata, Operation, Path, SUPPORTED_VERSIONS, SensitiveNames, Violation, check_identity, check_not_empty,
 };
-use crate::service::{About, Request};
+use crate::service::{Request, ResultContext};
 
 /// What goes around a request. The default generates the id, and for mutations the key.
 #[derive(Clone, Debug, Default)]
@@ -116,8 +116,8 @@ impl PreparedRequest {
         response::parse(message, Some(self))
     }
 
-    fn about(&self) -> About<'_> {
-        About { run_id: Some(&self.run_id), after_sequence: self.after_sequence, limit: self.limit }
+    fn about(&self) -> ResultContext<'_> {
+        ResultContext { run_id: Some(&self.run_id), after_sequence: self.after_sequence, limit: self.limit }
     }
 }
 

@@ -1,7 +1,7 @@
 //! Replies with any bytes: as a result in JSON, as free JSON, as every string of an answer. What leaves is valid whatever the
 //! service says.
 
-use agenthost::dispatch::{Decoded, Dispatcher, Expected};
+use agenthost::dispatch::{Decoded, Dispatcher, ExpectedAnswer};
 use agenthost::host::{Host, HostOptions, Opened};
 use agenthost::protocol::{ErrorCode, ExecutionContext, FreeJson, HostError, Operation, Resolution, RunStatus};
 use agenthost::service::{Answer, ApprovalView, Event, EventPage, RunSubmission, RunView};
@@ -27,7 +27,7 @@ fn request(operation: Operation) -> String {
     )
 }
 
-fn expected(operation: Operation) -> Expected<'static> {
+fn expected(operation: Operation) -> ExpectedAnswer<'static> {
     let text = request(operation);
     match Dispatcher::default().decode(text.as_bytes(), None) {
         Decoded::Call(decoded) => decoded.expected.into_owned(),

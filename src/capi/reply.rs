@@ -13,7 +13,7 @@ use super::status::{
     AGENTHOST_WRONG_OPERATION, agenthost_status,
 };
 use super::text::agenthost_str;
-use crate::host::{AbandonedHook, AnswerError, DeferredReply, Given, Reply, Settled};
+use crate::host::{AbandonedHook, AnswerError, DecidedAnswer, DeferredReply, GivenAnswer, Reply};
 use crate::protocol::{Operation, Path};
 use crate::service::Answer;
 
@@ -80,7 +80,7 @@ unsafe fn answer<T>(
     pointer: *mut agenthost_reply,
     fits: impl FnOnce(Operation) -> bool,
     read: impl FnOnce() -> Result<T, Unread>,
-    settle: impl FnOnce(&mut Reply<'static>, T) -> Result<Settled<'static>, AnswerError>,
+    decide: impl FnOnce(&mut Reply<'static>, T) -> Result<DecidedAnswer<'static>, AnswerError>,
 ) -> agenthost_status {
     let settled = || {
         // SAFETY: by this function's own contract.
@@ -89,9 +89,9 @@ unsafe fn answer<T>(
             return Err(AGENTHOST_WRONG_OPERATION);
         }
         let settled = match read() {
-            Ok(value) => settle(reply, value),
+            Ok(value) => decide(reply, value),
             Err(Unread::Misuse(status)) => return Err(status),
-            Err(Unread::Broken(violation)) => reply.settle(Given::Broken(violation)),
+            Err(Unread::Broken(violation)) => reply.decide(GivenAnswer::Broken(violation)),
         };
         settled.map_err(status_of)
     };
@@ -106,13 +106,13 @@ unsafe fn answer_with<T: FromC>(
     pointer: *mut agenthost_reply,
     value: *const T,
     fits: impl FnOnce(Operation) -> bool,
-    settle: impl FnOnce(&mut Reply<'static>, T::Value<'_>) -> Result<Settled<'static>, AnswerError>,
+    decide: impl FnOnce(&mut Reply<'static>, T::Value<'_>) -> Result<DecidedAnswer<'static>, AnswerError>,
 ) -> agenthost_status {
     if value.is_null() {
         return AGENTHOST_NULL_ARGUMENT;
     }
     // SAFETY: by this function's own contract.
-    unsafe { answer(pointer, fits, || from_c::read(value, Path::ROOT), settle) }
+    unsafe { answer(pointer, fits, || from_c::read(value, Path::ROOT), decide) }
 }
 
 /// Answers a mutation.
@@ -124,7 +124,7 @@ pub unsafe extern "C" fn agenthost_reply_submission(
     // SAFETY: the caller keeps the header's rules.
     unsafe {
         answer_with(reply, submission, Operation::mutates, |reply, submission| {
-            reply.settle(Given::Answer(&Answer::Submission(submission)))
+            reply.decide(GivenAnswer::Answer(&Answer::Submission(submission)))
         })
     }
 }
@@ -134,7 +134,7 @@ pub unsafe extern "C" fn agenthost_reply_submission(
 pub unsafe extern "C" fn agenthost_reply_run(reply: *mut agenthost_reply, run: *const agenthost_run) -> agenthost_status {
     let fits = |operation| operation == Operation::GetRun;
     // SAFETY: the caller keeps the header's rules.
-    unsafe { answer_with(reply, run, fits, |reply, run| reply.settle(Given::Answer(&Answer::Run(run)))) }
+    unsafe { answer_with(reply, run, fits, |reply, run| reply.decide(GivenAnswer::Answer(&Answer::Run(run)))) }
 }
 
 /// Adds an event to the answer of `list_events`: zero or more events, in order, then one `agenthost_reply_page`.
@@ -142,7 +142,7 @@ pub unsafe extern "C" fn agenthost_reply_run(reply: *mut agenthost_reply, run: *
 pub unsafe extern "C" fn agenthost_reply_event(reply: *mut agenthost_reply, event: *const agenthost_event) -> agenthost_status {
     let fits = |operation| operation == Operation::ListEvents;
     // SAFETY: the caller keeps the header's rules.
-    unsafe { answer_with(reply, event, fits, |reply, event| reply.settle(Given::Event(&event))) }
+    unsafe { answer_with(reply, event, fits, |reply, event| reply.decide(GivenAnswer::Event(&event))) }
 }
 
 /// Answers `list_events` with the events that were added. `next_sequence` is the last event's sequence, or the request's
@@ -156,21 +156,21 @@ pub unsafe extern "C" fn agenthost_reply_page(
     let fits = |operation| operation == Operation::ListEvents;
     let read = || from_c::flag(has_more, Path::ROOT.member("hasMore"));
     // SAFETY: the caller keeps the header's rules.
-    unsafe { answer(reply, fits, read, |reply, has_more| reply.settle(Given::Page { next_sequence, has_more })) }
+    unsafe { answer(reply, fits, read, |reply, has_more| reply.decide(GivenAnswer::Page { next_sequence, has_more })) }
 }
 
 /// Answers any operation with a failure.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn agenthost_reply_error(reply: *mut agenthost_reply, error: *const agenthost_error) -> agenthost_status {
     // SAFETY: the caller keeps the header's rules.
-    unsafe { answer_with(reply, error, |_| true, |reply, error| reply.settle(Given::Error(&error))) }
+    unsafe { answer_with(reply, error, |_| true, |reply, error| reply.decide(GivenAnswer::Error(&error))) }
 }
 
 /// Answers any operation with its result as JSON text, for services that have it so. Checked like the others.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn agenthost_reply_json(reply: *mut agenthost_reply, body: agenthost_str) -> agenthost_status {
     // SAFETY: the caller keeps the header's rules.
-    unsafe { answer(reply, |_| true, || from_c::text(body, Path::ROOT), |reply, body| reply.settle(Given::Json(body))) }
+    unsafe { answer(reply, |_| true, || from_c::text(body, Path::ROOT), |reply, body| reply.decide(GivenAnswer::Json(body))) }
 }
 
 /// Takes the reply out of the slot. `*deferred` is yours: it works from any thread, one thread at a time, also after the slot
@@ -193,7 +193,7 @@ pub unsafe extern "C" fn agenthost_reply_defer(
     })
 }
 
-/// Gives up a deferred reply. Unanswered it answers `unavailable` here; while its slot still runs it goes back to the slot
+/// Gives up a deferred reply. UnavailableReason it answers `unavailable` here; while its slot still runs it goes back to the slot
 /// instead (which answers through the borrowed reply, or returns and answers `internal`). A reply that a slot borrows is
 /// left alone. NULL is fine.
 #[unsafe(no_mangle)]

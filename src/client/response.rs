@@ -9,7 +9,7 @@ use crate::protocol::{
     ErrorCode, HostError, Operation, Path, SensitiveNames, Violation, check_identity, check_not_empty, is_supported,
     negotiate_version,
 };
-use crate::service::{About, Answer};
+use crate::service::{Answer, ResultContext};
 
 /// A response that was checked, borrowed from its message.
 #[derive(Clone, Debug)]
@@ -239,7 +239,7 @@ fn object_text<'a>(reader: &mut Reader<'a>, path: Path<'_>) -> ReadResult<&'a st
 }
 
 /// Reads and checks the result in a body, drops what has a sensitive name, and fills in what the view says of its context.
-fn read_result<'a>(operation: Operation, body: &'a str, about: About<'_>) -> Result<Answer<'a>, Box<Violation>> {
+fn read_result<'a>(operation: Operation, body: &'a str, about: ResultContext<'_>) -> Result<Answer<'a>, Box<Violation>> {
     let path = Path::ROOT.member("body");
     let mut reader = Reader::new(body);
     let mut answer = Answer::read(operation, &mut reader, path).map_err(|malformed| malformed.violation(path))??;

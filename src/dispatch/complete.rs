@@ -1,11 +1,11 @@
 //! The second half of dispatch: checks what a service answers before it leaves, and encodes it.
 
 use super::response::{Completed, check_size, failure};
-use super::{Dispatcher, Expected, PageBuilder};
+use super::{Dispatcher, ExpectedAnswer, PageBuilder};
 use crate::protocol::{ErrorCode, HostError, Operation, Path, Violation};
 use crate::service::Answer;
 
-impl Expected<'_> {
+impl ExpectedAnswer<'_> {
     /// Checks what a service answers, and encodes it.
     pub fn complete(self, dispatcher: &Dispatcher, result: Result<Answer<'_>, HostError<'_>>) -> Completed {
         match result {
@@ -14,7 +14,7 @@ impl Expected<'_> {
         }
     }
 
-    /// Like [`Expected::complete`], with a result as JSON text.
+    /// Like [`ExpectedAnswer::complete`], with a result as JSON text.
     pub(crate) fn complete_text(self, dispatcher: &Dispatcher, text: &str) -> Completed {
         match Answer::from_json(self.operation, text) {
             Ok(answer) => self.complete_answer(dispatcher, &answer),

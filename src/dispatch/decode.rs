@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::mem::take;
 
-use super::{Dispatcher, Expected, response};
+use super::{Dispatcher, ExpectedAnswer, response};
 use crate::protocol::json::{Malformed, Reader, Slot, slot};
 use crate::protocol::{
     ErrorCode, HostError, Metadata, Operation, Path, SUPPORTED_VERSIONS, Violation, check_identity, is_supported, quoted,
@@ -26,7 +26,7 @@ pub struct DecodedCall<'a> {
     /// What the service is asked.
     pub request: Request<'a>,
     /// What the answer has to fit.
-    pub expected: Expected<'a>,
+    pub expected: ExpectedAnswer<'a>,
 }
 
 /// What a refusal echoes: the request's id and operation where they could be read and keep their rules.
@@ -121,7 +121,7 @@ impl Dispatcher {
             _ => (0, 0),
         };
         let request_id = take(request_id);
-        let expected = Expected::new(operation, request_id.clone(), request.run_id_text().clone(), page);
+        let expected = ExpectedAnswer::new(operation, request_id.clone(), request.run_id_text().clone(), page);
         Ok(DecodedCall { call: Call { operation, request_id, idempotency_key, metadata, principal }, request, expected })
     }
 }

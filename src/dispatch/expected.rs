@@ -3,11 +3,11 @@
 use std::borrow::Cow;
 
 use crate::protocol::Operation;
-use crate::service::About;
+use crate::service::ResultContext;
 
 /// What the answer to a decoded call has to fit. It can be completed once: the methods that answer consume it.
 #[derive(Clone, Debug)]
-pub struct Expected<'a> {
+pub struct ExpectedAnswer<'a> {
     pub(super) operation: Operation,
     ids: Ids<'a>,
     after_sequence: u64,
@@ -23,14 +23,14 @@ enum Ids<'a> {
     Together { both: Box<str>, run_id: usize },
 }
 
-impl<'a> Expected<'a> {
+impl<'a> ExpectedAnswer<'a> {
     pub(super) fn new(
         operation: Operation,
         request_id: Cow<'a, str>,
         run_id: Cow<'a, str>,
         (after_sequence, limit): (u64, u64),
-    ) -> Expected<'a> {
-        Expected { operation, ids: Ids::Apart { request_id, run_id }, after_sequence, limit }
+    ) -> ExpectedAnswer<'a> {
+        ExpectedAnswer { operation, ids: Ids::Apart { request_id, run_id }, after_sequence, limit }
     }
 
     /// The operation that is to be answered.
@@ -39,7 +39,7 @@ impl<'a> Expected<'a> {
     }
 
     /// The same, without a borrow of the message: for a call that is answered later.
-    pub fn into_owned(self) -> Expected<'static> {
+    pub fn into_owned(self) -> ExpectedAnswer<'static> {
         let ids = match self.ids {
             Ids::Apart { request_id, run_id } => {
                 let mut both = String::with_capacity(request_id.len() + run_id.len());
@@ -49,7 +49,7 @@ impl<'a> Expected<'a> {
             }
             Ids::Together { both, run_id } => Ids::Together { both, run_id },
         };
-        Expected { operation: self.operation, ids, after_sequence: self.after_sequence, limit: self.limit }
+        ExpectedAnswer { operation: self.operation, ids, after_sequence: self.after_sequence, limit: self.limit }
     }
 
     pub(super) fn request_id(&self) -> &str {
@@ -59,11 +59,11 @@ impl<'a> Expected<'a> {
         }
     }
 
-    pub(super) fn about(&self) -> About<'_> {
+    pub(super) fn about(&self) -> ResultContext<'_> {
         let run_id = match &self.ids {
             Ids::Apart { run_id, .. } => run_id,
             Ids::Together { both, run_id } => &both[*run_id..],
         };
-        About { run_id: Some(run_id), after_sequence: Some(self.after_sequence), limit: Some(self.limit) }
+        ResultContext { run_id: Some(run_id), after_sequence: Some(self.after_sequence), limit: Some(self.limit) }
     }
 }

@@ -1,6 +1,6 @@
 //! Any bytes in, one valid response out (protocol, "What the dispatcher promises"). It does no I/O and keeps no state:
 //! [`Dispatcher::decode`] gives a finished refusal or a call, and what the call's answer is checked against;
-//! [`Expected::complete`] checks the answer and encodes it. Who serves the call between the two, and on which thread, is
+//! [`ExpectedAnswer::complete`] checks the answer and encodes it. Who serves the call between the two, and on which thread, is
 //! not known here.
 
 mod complete;
@@ -13,9 +13,9 @@ pub(crate) mod schema;
 
 pub(crate) use complete::answers;
 pub use decode::{Decoded, DecodedCall};
-pub use expected::Expected;
+pub use expected::ExpectedAnswer;
 pub use page::PageBuilder;
-pub use response::{Completed, Unanswered};
+pub use response::{Completed, UnavailableReason};
 
 use crate::protocol::SensitiveNames;
 

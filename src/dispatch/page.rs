@@ -1,14 +1,14 @@
 //! A page that is built event by event, straight into the response: a service need not hold it as a whole.
 
 use super::response::{Completed, check_size};
-use super::{Dispatcher, Expected};
+use super::{Dispatcher, ExpectedAnswer};
 use crate::protocol::json::Writer;
 use crate::protocol::{Path, Violation};
 use crate::service::{Event, PageProgress, close_page, open_page};
 
 /// The response to `list_events` while its events come in.
 pub struct PageBuilder<'a> {
-    expected: Expected<'a>,
+    expected: ExpectedAnswer<'a>,
     progress: PageProgress,
     out: Writer,
     count: usize,
@@ -16,7 +16,7 @@ pub struct PageBuilder<'a> {
 
 impl<'a> PageBuilder<'a> {
     /// A page without events yet, with room for about `hint` bytes of them.
-    pub(crate) fn new(expected: Expected<'a>, hint: usize) -> PageBuilder<'a> {
+    pub(crate) fn new(expected: ExpectedAnswer<'a>, hint: usize) -> PageBuilder<'a> {
         let mut out = expected.begin(hint + 60);
         open_page(&mut out);
         PageBuilder { expected, progress: PageProgress::default(), out, count: 0 }
@@ -24,7 +24,7 @@ impl<'a> PageBuilder<'a> {
 
     /// A page whose first event is known and whose others are not: with room for as many like it as were asked for, within
     /// reason.
-    pub(crate) fn begun_by(expected: Expected<'a>, first: &Event<'_>) -> PageBuilder<'a> {
+    pub(crate) fn begin_with(expected: ExpectedAnswer<'a>, first: &Event<'_>) -> PageBuilder<'a> {
         const MOST: usize = 64 * 1024;
         let (size, limit) = (first.size_hint(), usize::try_from(expected.limit).unwrap_or(usize::MAX));
         PageBuilder::new(expected, size.saturating_mul(limit).min(MOST).max(size))

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::{Dispatcher, Expected};
+use super::{Dispatcher, ExpectedAnswer};
 use crate::protocol::json::{FreeJson, Writer};
 use crate::protocol::{ErrorCode, HostError, Metadata, Operation, Path, SUPPORTED_VERSIONS, Violation};
 
@@ -17,7 +17,7 @@ pub struct Completed {
 
 /// Why a call is answered by the library and not by its service. None of them says whether a mutation happened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Unanswered {
+pub enum UnavailableReason {
     /// The wait for a deferred answer took too long.
     Timeout,
     /// The caller gave up.
@@ -28,23 +28,23 @@ pub enum Unanswered {
     Closed,
 }
 
-impl Unanswered {
+impl UnavailableReason {
     /// The value of `details.reason` on the wire.
     pub const fn reason(self) -> &'static str {
         match self {
-            Unanswered::Timeout => "timeout",
-            Unanswered::Cancelled => "cancelled",
-            Unanswered::Dropped => "dropped",
-            Unanswered::Closed => "closed",
+            UnavailableReason::Timeout => "timeout",
+            UnavailableReason::Cancelled => "cancelled",
+            UnavailableReason::Dropped => "dropped",
+            UnavailableReason::Closed => "closed",
         }
     }
 
     const fn message(self) -> &'static str {
         match self {
-            Unanswered::Timeout => "the service did not answer in time; the outcome is not known",
-            Unanswered::Cancelled => "the call was cancelled by its caller; the outcome is not known",
-            Unanswered::Dropped => "the service gave the call up without an answer; the outcome is not known",
-            Unanswered::Closed => "the host is closed or closing; the outcome is not known",
+            UnavailableReason::Timeout => "the service did not answer in time; the outcome is not known",
+            UnavailableReason::Cancelled => "the call was cancelled by its caller; the outcome is not known",
+            UnavailableReason::Dropped => "the service gave the call up without an answer; the outcome is not known",
+            UnavailableReason::Closed => "the host is closed or closing; the outcome is not known",
         }
     }
 
@@ -59,7 +59,7 @@ impl Unanswered {
     }
 }
 
-impl Expected<'_> {
+impl ExpectedAnswer<'_> {
     /// The response when the answer breaks a rule, or there is none.
     #[allow(clippy::boxed_local, reason = "violations are boxed wherever they are found")]
     pub(crate) fn broken(self, violation: Box<Violation>) -> Completed {
@@ -73,7 +73,7 @@ impl Expected<'_> {
     }
 
     /// The response when the library answers itself.
-    pub(crate) fn unanswered(self, why: Unanswered) -> Vec<u8> {
+    pub(crate) fn unanswered(self, why: UnavailableReason) -> Vec<u8> {
         failure(self.request_id(), self.operation, &why.error(), |_| true)
     }
 

@@ -7,7 +7,7 @@ use super::inner::{CallbackGuard, DeferredCall, HostInner};
 use super::lock::{Condvar, Mutex, MutexGuard};
 use super::open_calls::AbandonedHook;
 use super::state::{CallState, DropOutcome, SlotReturn};
-use crate::dispatch::{Expected, Unanswered};
+use crate::dispatch::{ExpectedAnswer, UnavailableReason};
 
 /// What gets the response of an asynchronous call.
 pub(super) type DoneCallback = Box<dyn FnOnce(Vec<u8>) + Send>;
@@ -24,7 +24,7 @@ pub(crate) struct CallShared {
 struct CallCell {
     answer: Option<StoredAnswer>,
     /// What the answer has to fit, once the call is deferred.
-    expected: Option<Expected<'static>>,
+    expected: Option<ExpectedAnswer<'static>>,
     /// For an asynchronous call.
     done: Option<DoneCallback>,
     /// For a synchronous call: the response that its caller waits for.
@@ -37,7 +37,7 @@ struct CallCell {
 enum StoredAnswer {
     Response(Vec<u8>),
     /// The library's; written when it is delivered, as only then it is known what it has to echo.
-    Abandoned(Unanswered),
+    Abandoned(UnavailableReason),
 }
 
 impl CallShared {
@@ -47,7 +47,7 @@ impl CallShared {
     }
 
     /// Keeps what the answer has to fit: somebody else than the slot may answer.
-    pub(super) fn keep(&self, expected: Expected<'static>) {
+    pub(super) fn keep_expected(&self, expected: ExpectedAnswer<'static>) {
         self.cell().expected = Some(expected);
     }
 
@@ -60,12 +60,12 @@ impl CallShared {
     }
 
     /// A copy of what was kept: nobody has claimed the call yet, so the library may need it too.
-    pub(super) fn kept(&self) -> Option<Expected<'static>> {
+    pub(super) fn copy_expected(&self) -> Option<ExpectedAnswer<'static>> {
         self.cell().expected.clone()
     }
 
     /// What was kept, for who has claimed the call: nobody else needs it any more.
-    pub(super) fn take_kept(&self) -> Option<Expected<'static>> {
+    pub(super) fn take_expected(&self) -> Option<ExpectedAnswer<'static>> {
         self.cell().expected.take()
     }
 
@@ -81,19 +81,20 @@ impl CallShared {
         }
         let callback = self.inner.enter_finishing();
         if self.state.reply_dropped() == DropOutcome::Dropped {
-            self.store(StoredAnswer::Abandoned(Unanswered::Dropped), &callback);
+            self.store(StoredAnswer::Abandoned(UnavailableReason::Dropped), &callback);
         }
     }
 
     /// The slot has returned: the response of a synchronous call when it is there, or nothing when somebody answers later.
     /// `expected` is what the slot's own reply still holds.
-    pub(super) fn slot_returned(&self, expected: Option<Expected<'_>>, callback: &CallbackGuard<'_>) -> Option<Vec<u8>> {
+    pub(super) fn slot_returned(&self, expected: Option<ExpectedAnswer<'_>>, callback: &CallbackGuard<'_>) -> Option<Vec<u8>> {
         match self.state.slot_returned() {
             SlotReturn::Deliver => self.deliver(callback),
             SlotReturn::Unanswered => {
                 callback.log_unanswered();
-                let expected = expected.or_else(|| self.take_kept());
-                let response = expected.map_or_else(|| Unanswered::Dropped.undecoded(), |expected| expected.internal(false));
+                let expected = expected.or_else(|| self.take_expected());
+                let response =
+                    expected.map_or_else(|| UnavailableReason::Dropped.undecoded(), |expected| expected.internal(false));
                 self.cell().answer = Some(StoredAnswer::Response(response));
                 self.deliver(callback)
             }
@@ -107,7 +108,7 @@ impl CallShared {
     /// Answers a call that closing may not have found, as it was deferred only now.
     pub(super) fn abandon_if_closing(&self) {
         if self.inner.activity.is_abandoning() {
-            self.abandon(Unanswered::Closed);
+            self.abandon(UnavailableReason::Closed);
         }
     }
 
@@ -123,7 +124,7 @@ impl CallShared {
             match left {
                 Some(left) if left.is_zero() && self.state.is_open() => {
                     drop(cell);
-                    self.abandon(Unanswered::Timeout);
+                    self.abandon(UnavailableReason::Timeout);
                     cell = self.cell();
                 }
                 Some(left) if !left.is_zero() => {
@@ -178,7 +179,7 @@ impl CallShared {
         let response = match cell.answer.take() {
             Some(StoredAnswer::Response(response)) => response,
             Some(StoredAnswer::Abandoned(why)) => kept.map_or_else(|| why.undecoded(), |expected| expected.unanswered(why)),
-            None => Unanswered::Dropped.undecoded(),
+            None => UnavailableReason::Dropped.undecoded(),
         };
         let (done, registered) = (cell.done.take(), cell.registered.take());
         drop(cell);
@@ -206,7 +207,7 @@ pub(super) fn run_done(done: impl FnOnce(Vec<u8>), response: Vec<u8>, callback: 
 }
 
 impl DeferredCall for CallShared {
-    fn abandon(&self, why: Unanswered) -> bool {
+    fn abandon(&self, why: UnavailableReason) -> bool {
         // What is answered stays so: nothing to decide.
         if !self.state.is_open() {
             return false;

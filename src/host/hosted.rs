@@ -11,7 +11,7 @@ use super::inner::{CallbackGuard, HostInner};
 use super::options::{DispatchOptions, HostMisuse, HostOptions};
 use super::pending::Pending;
 use super::reply::{Reply, SlotRemains};
-use crate::dispatch::{Decoded, DecodedCall, Unanswered};
+use crate::dispatch::{Decoded, DecodedCall, UnavailableReason};
 
 /// A service and its host. Whoever runs callbacks holds it, as one of them may drop the last handle.
 pub(crate) struct HostedService {
@@ -45,7 +45,7 @@ impl HostedService {
             Decoded::Call(decoded) => decoded,
         };
         // Counted after decoding: when the host is closing by now, no callback runs at all.
-        let Some(callback) = self.inner.enter() else { return Ok(decoded.expected.unanswered(Unanswered::Closed)) };
+        let Some(callback) = self.inner.enter() else { return Ok(decoded.expected.unanswered(UnavailableReason::Closed)) };
         let result = self.run_slot(None, decoded, &callback);
         drop(callback);
         Ok(match result {
@@ -70,11 +70,11 @@ impl HostedService {
         let started = |pending| callback.run("the callback for a call that has started panicked", move || started(pending));
         let response = match self.inner.dispatcher.decode(message, principal) {
             Decoded::Refused(response) => response,
-            Decoded::Call(decoded) if is_closing => decoded.expected.unanswered(Unanswered::Closed),
+            Decoded::Call(decoded) if is_closing => decoded.expected.unanswered(UnavailableReason::Closed),
             Decoded::Call(decoded) => {
                 let call = CallShared::new(self.inner.clone(), Some(Box::new(done)));
                 // Another thread may cancel while the slot runs, and then has to echo the request.
-                call.keep(decoded.expected.clone().into_owned());
+                call.keep_expected(decoded.expected.clone().into_owned());
                 started(Pending { call: Some(call.clone()) });
                 self.run_slot(Some(call), decoded, &callback);
                 return Ok(());
@@ -111,7 +111,8 @@ impl HostedService {
             SlotRemains::Unshared(Some(response), _) => SlotResult::Response(response),
             SlotRemains::Unshared(None, expected) => {
                 callback.log_unanswered();
-                let response = expected.map_or_else(|| Unanswered::Dropped.undecoded(), |expected| expected.internal(false));
+                let response =
+                    expected.map_or_else(|| UnavailableReason::Dropped.undecoded(), |expected| expected.internal(false));
                 SlotResult::Response(response)
             }
             SlotRemains::Shared(call, expected) => match call.slot_returned(expected, callback) {

@@ -12,7 +12,7 @@ use super::lock::{Mutex, MutexGuard};
 use super::log::{Log, LogHook, LogLevel};
 use super::open_calls::{AbandonedHook, OpenCalls};
 use super::panics::catch;
-use crate::dispatch::{Dispatcher, Unanswered};
+use crate::dispatch::{Dispatcher, UnavailableReason};
 use crate::protocol::Violation;
 
 /// The shared part of a host.
@@ -32,7 +32,7 @@ pub(crate) struct HostInner {
 /// What closing has to know of a deferred call.
 pub(super) trait DeferredCall: Send + Sync {
     /// Answers for the library. False: something else has answered.
-    fn abandon(&self, why: Unanswered) -> bool;
+    fn abandon(&self, why: UnavailableReason) -> bool;
 }
 
 /// A callback of the host on this thread's stack. Closing waits for its end, unless it began too late for that.
@@ -102,7 +102,7 @@ impl HostInner {
         }
         let calls: Vec<_> = self.deferred().iter().map(|(_, call)| call.clone()).collect();
         for call in calls {
-            call.abandon(Unanswered::Closed);
+            call.abandon(UnavailableReason::Closed);
         }
     }
 

@@ -56,7 +56,7 @@ pub use options::{DispatchOptions, HostMisuse, HostOptions};
 pub use pending::Pending;
 pub use reply::{AnswerError, DeferredReply, Reply};
 #[cfg(feature = "capi")]
-pub(crate) use reply::{Given, Settled};
+pub(crate) use reply::{DecidedAnswer, GivenAnswer};
 #[cfg(feature = "capi")]
 pub(crate) use shards::{SHARDS, shard_of_thread};
 pub use split_dispatch::{OpenCall, Opened, ServiceGuard};
@@ -67,7 +67,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use self::synchronous::Synchronous;
-use crate::dispatch::Unanswered;
+use crate::dispatch::UnavailableReason;
 use crate::service::HostService;
 
 /// A host: bytes in, bytes out, from any number of threads. Clones are handles of the same host; the last one that is dropped
@@ -102,7 +102,7 @@ impl Host {
     pub fn dispatch_json(&self, message: &[u8]) -> Vec<u8> {
         match self.dispatch(message, DispatchOptions::default()) {
             Ok(response) => response,
-            Err(_) => Unanswered::Closed.undecoded(),
+            Err(_) => UnavailableReason::Closed.undecoded(),
         }
     }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::call::CallShared;
 use super::inner::DeferredCall;
 use super::options::HostMisuse;
-use crate::dispatch::Unanswered;
+use crate::dispatch::UnavailableReason;
 
 /// A call that is under way. Dropping it does not cancel the call.
 #[derive(Clone)]
@@ -20,14 +20,14 @@ impl Pending {
     /// # Errors
     /// [`HostMisuse::Forked`].
     pub fn cancel(&self) -> Result<bool, HostMisuse> {
-        self.give_up(Unanswered::Cancelled)
+        self.give_up(UnavailableReason::Cancelled)
     }
 
     /// Like [`Pending::cancel`], for another reason: a wait that took too long.
     ///
     /// # Errors
     /// [`HostMisuse::Forked`].
-    pub fn give_up(&self, why: Unanswered) -> Result<bool, HostMisuse> {
+    pub fn give_up(&self, why: UnavailableReason) -> Result<bool, HostMisuse> {
         match &self.call {
             Some(call) if call.inner.is_forked() => Err(HostMisuse::Forked),
             Some(call) => Ok(call.clone().abandon(why)),

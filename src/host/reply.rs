@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::call::CallShared;
 use super::inner::{CallbackGuard, HostInner};
 use super::open_calls::AbandonedHook;
-use crate::dispatch::{Completed, Dispatcher, Expected, PageBuilder, answers};
+use crate::dispatch::{Completed, Dispatcher, ExpectedAnswer, PageBuilder, answers};
 use crate::protocol::{HostError, Operation, Violation};
 use crate::service::{Answer, Event};
 
@@ -29,7 +29,7 @@ pub struct Reply<'a> {
     call: CallRef<'a>,
     operation: Operation,
     /// What the answer has to fit, as long as only the slot knows it.
-    expected: Option<Expected<'a>>,
+    expected: Option<ExpectedAnswer<'a>>,
     /// The page that is being built.
     page: Option<PageBuilder<'a>>,
 }
@@ -47,9 +47,9 @@ enum CallRef<'a> {
 /// What is left of a slot's reply when the slot has returned.
 pub(super) enum SlotRemains<'a> {
     /// The response, when the slot has given one; nobody else can any more.
-    Unshared(Option<Vec<u8>>, Option<Expected<'a>>),
+    Unshared(Option<Vec<u8>>, Option<ExpectedAnswer<'a>>),
     /// Others know the call.
-    Shared(Arc<CallShared>, Option<Expected<'a>>),
+    Shared(Arc<CallShared>, Option<ExpectedAnswer<'a>>),
 }
 
 /// A reply that was taken out of its slot. Any thread may answer through it, one at a time.
@@ -63,7 +63,11 @@ pub struct DeferredReply {
 
 impl<'a> Reply<'a> {
     /// The reply of a slot; `call` is there when others know the call from the start.
-    pub(super) fn in_slot(callback: &'a CallbackGuard<'a>, call: Option<Arc<CallShared>>, expected: Expected<'a>) -> Reply<'a> {
+    pub(super) fn in_slot(
+        callback: &'a CallbackGuard<'a>,
+        call: Option<Arc<CallShared>>,
+        expected: ExpectedAnswer<'a>,
+    ) -> Reply<'a> {
         let call = call.map_or(CallRef::Unshared(callback, None), CallRef::InSlot);
         Reply { call, operation: expected.operation(), expected: Some(expected), page: None }
     }
@@ -96,7 +100,7 @@ impl<'a> Reply<'a> {
     /// # Errors
     /// See [`AnswerError`].
     pub fn answer(&mut self, answer: &Answer<'_>) -> Result<(), AnswerError> {
-        self.settle(Given::Answer(answer))?.deliver()
+        self.decide(GivenAnswer::Answer(answer))?.deliver()
     }
 
     /// Answers with a failure.
@@ -104,7 +108,7 @@ impl<'a> Reply<'a> {
     /// # Errors
     /// See [`AnswerError`].
     pub fn error(&mut self, error: &HostError<'_>) -> Result<(), AnswerError> {
-        self.settle(Given::Error(error))?.deliver()
+        self.decide(GivenAnswer::Error(error))?.deliver()
     }
 
     /// Answers with a result of the operation as JSON text. It is checked like the others.
@@ -112,7 +116,7 @@ impl<'a> Reply<'a> {
     /// # Errors
     /// See [`AnswerError`].
     pub fn json(&mut self, body: &str) -> Result<(), AnswerError> {
-        self.settle(Given::Json(body))?.deliver()
+        self.decide(GivenAnswer::Json(body))?.deliver()
     }
 
     /// Answers `internal`: the answer breaks a rule that the types here cannot even hold.
@@ -120,7 +124,7 @@ impl<'a> Reply<'a> {
     /// # Errors
     /// Always: [`AnswerError::BadAnswer`], or [`AnswerError::AlreadyDone`].
     pub fn broken(&mut self, violation: Violation) -> Result<(), AnswerError> {
-        self.settle(Given::Broken(Box::new(violation)))?.deliver()
+        self.decide(GivenAnswer::Broken(Box::new(violation)))?.deliver()
     }
 
     /// Adds an event to the page that [`Reply::page`] ends. Events come in order.
@@ -128,7 +132,7 @@ impl<'a> Reply<'a> {
     /// # Errors
     /// See [`AnswerError`].
     pub fn event(&mut self, event: &Event<'_>) -> Result<(), AnswerError> {
-        self.settle(Given::Event(event))?.deliver()
+        self.decide(GivenAnswer::Event(event))?.deliver()
     }
 
     /// Ends the page of the events that were added, and answers with it.
@@ -136,27 +140,29 @@ impl<'a> Reply<'a> {
     /// # Errors
     /// See [`AnswerError`].
     pub fn page(&mut self, next_sequence: u64, has_more: bool) -> Result<(), AnswerError> {
-        self.settle(Given::Page { next_sequence, has_more })?.deliver()
+        self.decide(GivenAnswer::Page { next_sequence, has_more })?.deliver()
     }
 
     /// Decides the answer. Who delivers it does so without the reply: callbacks run then, and one of them may let go of it.
     ///
     /// # Errors
     /// See [`AnswerError`]; a broken answer is told when it is delivered.
-    pub(crate) fn settle(&mut self, given: Given<'_>) -> Result<Settled<'a>, AnswerError> {
+    pub(crate) fn decide(&mut self, given: GivenAnswer<'_>) -> Result<DecidedAnswer<'a>, AnswerError> {
         match given {
-            Given::Answer(answer) => {
+            GivenAnswer::Answer(answer) => {
                 if !answers(answer, self.operation) {
                     return Err(AnswerError::WrongOperation);
                 }
                 self.finish(|expected, dispatcher| expected.complete_answer(dispatcher, answer))
             }
-            Given::Error(error) => self.finish(|expected, dispatcher| expected.complete_error(dispatcher, error)),
-            Given::Json(body) => self.finish(|expected, dispatcher| expected.complete_text(dispatcher, body)),
-            Given::Broken(violation) => self.finish(|expected, _| expected.broken(violation)),
-            Given::Event(_) | Given::Page { .. } if self.operation != Operation::ListEvents => Err(AnswerError::WrongOperation),
-            Given::Event(event) => self.add_event(event),
-            Given::Page { next_sequence, has_more } => match self.page.take() {
+            GivenAnswer::Error(error) => self.finish(|expected, dispatcher| expected.complete_error(dispatcher, error)),
+            GivenAnswer::Json(body) => self.finish(|expected, dispatcher| expected.complete_text(dispatcher, body)),
+            GivenAnswer::Broken(violation) => self.finish(|expected, _| expected.broken(violation)),
+            GivenAnswer::Event(_) | GivenAnswer::Page { .. } if self.operation != Operation::ListEvents => {
+                Err(AnswerError::WrongOperation)
+            }
+            GivenAnswer::Event(event) => self.add_event(event),
+            GivenAnswer::Page { next_sequence, has_more } => match self.page.take() {
                 Some(page) => self.finish(|_, dispatcher| page.finish(dispatcher, next_sequence, has_more)),
                 None => {
                     self.finish(|expected, dispatcher| PageBuilder::new(expected, 0).finish(dispatcher, next_sequence, has_more))
@@ -165,21 +171,22 @@ impl<'a> Reply<'a> {
         }
     }
 
-    fn add_event(&mut self, event: &Event<'_>) -> Result<Settled<'a>, AnswerError> {
+    fn add_event(&mut self, event: &Event<'_>) -> Result<DecidedAnswer<'a>, AnswerError> {
         if !self.is_open() {
             return Err(AnswerError::AlreadyDone);
         }
         if self.page.is_none() {
-            let expected = self.expected.clone().or_else(|| self.call.shared()?.kept()).ok_or(AnswerError::AlreadyDone)?;
-            self.page = Some(PageBuilder::begun_by(expected, event));
+            let expected =
+                self.expected.clone().or_else(|| self.call.shared()?.copy_expected()).ok_or(AnswerError::AlreadyDone)?;
+            self.page = Some(PageBuilder::begin_with(expected, event));
         }
         let added = match &mut self.page {
             Some(page) => page.event(&self.call.inner().dispatcher, event),
             None => return Err(AnswerError::AlreadyDone),
         };
         match added {
-            Ok(()) => Ok(Settled::Nothing),
-            Err(violation) => self.settle(Given::Broken(violation)),
+            Ok(()) => Ok(DecidedAnswer::Nothing),
+            Err(violation) => self.decide(GivenAnswer::Broken(violation)),
         }
     }
 
@@ -197,7 +204,7 @@ impl<'a> Reply<'a> {
             CallRef::Deferred(_) => return Err(AnswerError::AlreadyDone),
         };
         if let Some(expected) = self.expected.take() {
-            call.keep(expected.into_owned());
+            call.keep_expected(expected.into_owned());
         }
         call.register();
         self.page = None;
@@ -216,7 +223,10 @@ impl<'a> Reply<'a> {
         }
     }
 
-    fn finish(&mut self, complete: impl FnOnce(Expected<'_>, &Dispatcher) -> Completed) -> Result<Settled<'a>, AnswerError> {
+    fn finish(
+        &mut self,
+        complete: impl FnOnce(ExpectedAnswer<'_>, &Dispatcher) -> Completed,
+    ) -> Result<DecidedAnswer<'a>, AnswerError> {
         let call = match &mut self.call {
             CallRef::Unshared(callback, response) => {
                 let callback = *callback;
@@ -224,7 +234,9 @@ impl<'a> Reply<'a> {
                 self.page = None;
                 let completed = complete(expected, &callback.inner.dispatcher);
                 *response = Some(completed.response);
-                return Ok(completed.broken.map_or(Settled::Nothing, |violation| Settled::Broken(callback, violation)));
+                return Ok(completed
+                    .broken
+                    .map_or(DecidedAnswer::Nothing, |violation| DecidedAnswer::Broken(callback, violation)));
             }
             CallRef::InSlot(call) if call.state.claim_in_slot() => call.clone(),
             CallRef::Deferred(call) if call.state.claim_deferred() => call.clone(),
@@ -233,15 +245,15 @@ impl<'a> Reply<'a> {
         self.page = None;
         let expected = match self.expected.take() {
             Some(expected) => expected,
-            None => call.take_kept().ok_or(AnswerError::AlreadyDone)?,
+            None => call.take_expected().ok_or(AnswerError::AlreadyDone)?,
         };
         let completed = complete(expected, &call.inner.dispatcher);
-        Ok(Settled::Shared(call, completed))
+        Ok(DecidedAnswer::Shared(call, completed))
     }
 }
 
 /// What a service gives to its reply.
-pub(crate) enum Given<'v> {
+pub(crate) enum GivenAnswer<'v> {
     Answer(&'v Answer<'v>),
     Error(&'v HostError<'v>),
     Json(&'v str),
@@ -253,7 +265,7 @@ pub(crate) enum Given<'v> {
 /// An answer that is decided. The call is not over until it is delivered, so closing waits for that: its slot runs, or it is
 /// registered as deferred.
 #[must_use = "the caller waits for its delivery"]
-pub(crate) enum Settled<'a> {
+pub(crate) enum DecidedAnswer<'a> {
     /// The slot's own caller has it, or the answer goes on.
     Nothing,
     /// The slot's own caller has `internal`; the rule is not logged yet.
@@ -262,16 +274,16 @@ pub(crate) enum Settled<'a> {
     Shared(Arc<CallShared>, Completed),
 }
 
-impl Settled<'_> {
+impl DecidedAnswer<'_> {
     /// Logs what is broken about the answer and gives it to whoever waits.
     pub(crate) fn deliver(self) -> Result<(), AnswerError> {
         let violation = match self {
-            Settled::Nothing => None,
-            Settled::Broken(callback, violation) => {
+            DecidedAnswer::Nothing => None,
+            DecidedAnswer::Broken(callback, violation) => {
                 callback.log_broken(&violation);
                 Some(violation)
             }
-            Settled::Shared(call, mut completed) => {
+            DecidedAnswer::Shared(call, mut completed) => {
                 let callback = call.inner.enter_finishing();
                 let violation = completed.broken.take();
                 if let Some(violation) = &violation {

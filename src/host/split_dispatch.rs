@@ -11,7 +11,7 @@ use super::log::LogLevel;
 use super::open_calls::{AbandonedHook, HookOutcome};
 use super::options::{HostMisuse, HostOptions};
 use super::reply::{AnswerError, Reply};
-use crate::dispatch::{Completed, Decoded, DecodedCall, Dispatcher, Expected, PageBuilder, Unanswered};
+use crate::dispatch::{Completed, Decoded, DecodedCall, Dispatcher, ExpectedAnswer, PageBuilder, UnavailableReason};
 use crate::protocol::{HostError, Operation, Violation};
 use crate::service::{Answer, Call, Event, EventPage, Request};
 
@@ -30,7 +30,7 @@ pub struct OpenCall {
     key: usize,
     operation: Operation,
     /// What the answer has to fit, until there is one.
-    expected: Option<Expected<'static>>,
+    expected: Option<ExpectedAnswer<'static>>,
 }
 
 /// A mark that this thread runs the service of an open call: closing waits for it, and closing from inside is refused.
@@ -56,7 +56,7 @@ impl Host {
             Decoded::Call(DecodedCall { call, request, expected }) => (call, request, expected),
         };
         let Some(key) = inner.open_calls.open(|| inner.activity.is_closing()) else {
-            return Ok(Opened::Answered(expected.unanswered(Unanswered::Closed)));
+            return Ok(Opened::Answered(expected.unanswered(UnavailableReason::Closed)));
         };
         let (operation, expected) = (expected.operation(), Some(expected.into_owned()));
         Ok(Opened::Call(about, request, OpenCall { inner: inner.clone(), key, operation, expected }))
@@ -135,7 +135,7 @@ impl OpenCall {
     }
 
     /// The response when nobody waits for the service any more: it timed out, or the caller cancelled.
-    pub fn give_up(self, why: Unanswered) -> Vec<u8> {
+    pub fn give_up(self, why: UnavailableReason) -> Vec<u8> {
         self.decide(|expected, callback, hook| {
             hook.into_iter().for_each(|hook| callback.run_hook(hook));
             Completed { response: expected.unanswered(why), broken: None }
@@ -164,7 +164,7 @@ impl OpenCall {
         }
     }
 
-    fn settle(self, complete: impl FnOnce(Expected<'_>, &Dispatcher) -> Completed) -> Vec<u8> {
+    fn settle(self, complete: impl FnOnce(ExpectedAnswer<'_>, &Dispatcher) -> Completed) -> Vec<u8> {
         self.decide(|expected, callback, hook| {
             callback.drop_hook(hook);
             complete(expected, &callback.inner.dispatcher)
@@ -172,14 +172,17 @@ impl OpenCall {
     }
 
     /// The response that `answer` gives, with the call's hook in its hands; or `unavailable` when the host has given the call up.
-    fn decide(mut self, answer: impl FnOnce(Expected<'_>, &CallbackGuard<'_>, Option<AbandonedHook>) -> Completed) -> Vec<u8> {
-        let Some(expected) = self.expected.take() else { return Unanswered::Dropped.undecoded() };
+    fn decide(
+        mut self,
+        answer: impl FnOnce(ExpectedAnswer<'_>, &CallbackGuard<'_>, Option<AbandonedHook>) -> Completed,
+    ) -> Vec<u8> {
+        let Some(expected) = self.expected.take() else { return UnavailableReason::Dropped.undecoded() };
         // In a forked child the call is the parent's, and a lock may be held by a thread that does not exist.
         if self.inner.is_forked() {
-            return expected.unanswered(Unanswered::Closed);
+            return expected.unanswered(UnavailableReason::Closed);
         }
         let callback = self.inner.enter_finishing();
-        let Some(hook) = self.inner.open_calls.claim(self.key) else { return expected.unanswered(Unanswered::Closed) };
+        let Some(hook) = self.inner.open_calls.claim(self.key) else { return expected.unanswered(UnavailableReason::Closed) };
         let completed = answer(expected, &callback, hook);
         if let Some(violation) = &completed.broken {
             callback.log_broken(violation);

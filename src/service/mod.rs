@@ -8,7 +8,7 @@ pub use request::{CancelRun, CreateRun, GetRun, ListEvents, Request, ResolveAppr
 pub use result::{Answer, ApprovalView, Event, EventPage, RunSubmission, RunView};
 
 pub(crate) use request::Body;
-pub(crate) use result::{About, PageProgress, close_page, open_page};
+pub(crate) use result::{PageProgress, ResultContext, close_page, open_page};
 
 use std::borrow::Cow;
 

@@ -71,7 +71,7 @@ fn a_result_is_written_with_every_member_and_read_back() {
 
 #[test]
 fn the_end_of_a_page_says_where_its_cursor_comes_from() {
-    let about = About { after_sequence: Some(5), ..About::default() };
+    let about = ResultContext { after_sequence: Some(5), ..ResultContext::default() };
     let refused = |progress: &PageProgress, next| progress.end(Path::ROOT, about, next, false).unwrap_err().to_string();
     let mut progress = PageProgress::default();
     let expected = "nextSequence: expected 5, the request's cursor, as there is no event, found 8";

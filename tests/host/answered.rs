@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use agenthost::dispatch::Unanswered;
+use agenthost::dispatch::UnavailableReason;
 use agenthost::host::{AnswerError, DispatchOptions, HostMisuse, HostOptions, Reply};
 use agenthost::protocol::{ErrorCode, HostError};
 use agenthost::service::{Answer, EventPage};
@@ -216,7 +216,7 @@ fn cancel_decides_or_comes_too_late() {
     assert_eq!(pending.cancel(), Ok(false));
     assert_eq!(arrived(&response), "ok");
     let (response, pending) = dispatch(&host);
-    assert_eq!(pending.give_up(Unanswered::Timeout), Ok(true));
+    assert_eq!(pending.give_up(UnavailableReason::Timeout), Ok(true));
     assert_eq!(arrived(&response), "unavailable/timeout");
 }
 

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use agenthost::dispatch::Unanswered;
+use agenthost::dispatch::UnavailableReason;
 use agenthost::host::{AbandonedHook, AnswerError, CloseError, Host, OpenCall, Opened};
 use agenthost::protocol::Operation;
 
@@ -37,8 +37,8 @@ fn a_call_is_completed_with_what_the_service_says() {
     assert!(stage.log().last().unwrap().contains("expected JSON text"));
     assert_eq!(outcome(&open(&host).fail("no disk", &[("path", "/x")])), "internal");
     assert!(stage.log().last().unwrap().contains("no disk"));
-    assert_eq!(outcome(&open(&host).give_up(Unanswered::Timeout)), "unavailable/timeout");
-    assert_eq!(outcome(&open(&host).give_up(Unanswered::Cancelled)), "unavailable/cancelled");
+    assert_eq!(outcome(&open(&host).give_up(UnavailableReason::Timeout)), "unavailable/timeout");
+    assert_eq!(outcome(&open(&host).give_up(UnavailableReason::Cancelled)), "unavailable/cancelled");
     drop(open(&host));
     assert_eq!(open(&host).operation(), Operation::CreateRun);
     assert_eq!(answered(&host, b"{}"), "invalid_request");
@@ -93,13 +93,13 @@ fn a_call_has_one_hook_that_runs_when_it_is_given_up_and_not_when_it_is_complete
     assert_eq!(hooked().on_abandoned(hook.clone()), Err(AnswerError::AlreadyDone));
     assert_eq!(outcome(&hooked().complete(Ok(well()))), "ok");
     assert_eq!(told.load(Ordering::SeqCst), 0);
-    assert_eq!(outcome(&hooked().give_up(Unanswered::Timeout)), "unavailable/timeout");
+    assert_eq!(outcome(&hooked().give_up(UnavailableReason::Timeout)), "unavailable/timeout");
     assert_eq!(told.load(Ordering::SeqCst), 1);
     let mut late = open(&host);
     assert_eq!(host.close(Some(Duration::ZERO)), Ok(()));
     assert_eq!(late.on_abandoned(hook.clone()), Ok(()));
     assert_eq!(told.load(Ordering::SeqCst), 2);
-    assert_eq!(outcome(&late.give_up(Unanswered::Timeout)), "unavailable/closed");
+    assert_eq!(outcome(&late.give_up(UnavailableReason::Timeout)), "unavailable/closed");
     assert_eq!(told.load(Ordering::SeqCst), 2);
     assert_eq!(Arc::strong_count(&hook), 1);
 }
@@ -112,7 +112,7 @@ fn a_call_that_is_decided_takes_no_other_with_it() {
     let (inside, again) = (opened.clone(), host.clone());
     let mut call = open(&host);
     call.on_abandoned(Arc::new(move || *inside.lock().unwrap() = Some(open(&again)))).unwrap();
-    assert_eq!(outcome(&call.give_up(Unanswered::Timeout)), "unavailable/timeout");
+    assert_eq!(outcome(&call.give_up(UnavailableReason::Timeout)), "unavailable/timeout");
     let next = opened.lock().unwrap().take().unwrap();
     assert_eq!(outcome(&next.complete(Ok(well()))), "ok");
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use agenthost::dispatch::Unanswered;
+use agenthost::dispatch::UnavailableReason;
 use agenthost::host::{AbandonedHook, DeferringService, Host, HostOptions, OpenCall, Opened, Reply};
 use agenthost::service::{Call, Request};
 
@@ -115,7 +115,7 @@ fn a_hook_that_runs() {
     let host = Host::without_service(stage.options());
     let mut call = open(&host);
     call.on_abandoned(Arc::new(|| panic!("no lock"))).unwrap();
-    assert_eq!(outcome(&call.give_up(Unanswered::Timeout)), "unavailable/timeout");
+    assert_eq!(outcome(&call.give_up(UnavailableReason::Timeout)), "unavailable/timeout");
     logged(&stage, "hook of an abandoned call panicked", "no lock");
     let mut call = open(&host);
     call.on_abandoned(Arc::new(|| panic!("no lock"))).unwrap();

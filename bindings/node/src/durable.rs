@@ -6,7 +6,7 @@ use std::rc::Rc;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use agenthost::dispatch::{Dispatcher, Unanswered};
+use agenthost::dispatch::{Dispatcher, UnavailableReason};
 use agenthost::host::{DispatchOptions, Host, HostOptions, LogLevel, Opened, Pending};
 use agenthost::protocol::SensitiveNames;
 use agenthost::runs::{OpenError, Runs, RunsOptions, SharedLog};
@@ -173,7 +173,7 @@ pub(crate) fn dispatch_durable(
     if cancelled {
         return Ok(Either::A(text(match durable.host.open(message, principal.map(Into::into)).map_err(invalid)? {
             Opened::Answered(response) => response,
-            Opened::Call(_, _, open) => open.give_up(Unanswered::Cancelled),
+            Opened::Call(_, _, open) => open.give_up(UnavailableReason::Cancelled),
         })));
     }
     let mut calls = station.calls.borrow_mut();
@@ -232,7 +232,7 @@ pub(crate) fn dispatch_durable_sync(
 #[napi(catch_unwind)]
 pub(crate) fn give_up_durable(env: &Env, call: u32, timed_out: bool) -> Result<()> {
     let pending = station(env)?.calls.borrow().get(call as usize).cloned();
-    let why = if timed_out { Unanswered::Timeout } else { Unanswered::Cancelled };
+    let why = if timed_out { UnavailableReason::Timeout } else { UnavailableReason::Cancelled };
     pending.map_or(Ok(false), |pending| pending.give_up(why)).map(drop).map_err(invalid)
 }
 

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use agenthost::dispatch::{Dispatcher, Unanswered};
+use agenthost::dispatch::{Dispatcher, UnavailableReason};
 use agenthost::host::{Host, HostOptions, LogLevel, OpenCall, Opened};
 use agenthost::protocol::{ErrorCode, FreeJson, HostError, Metadata, SensitiveNames};
 use agenthost::service::{Answer, Request};
@@ -267,7 +267,7 @@ pub(crate) fn fail(number: u32, call: u32, cause: String) -> Result<Settled> {
 /// The second half when nobody waits for the service any more; after `close_host` the answer of the closed host.
 #[napi(catch_unwind)]
 pub(crate) fn give_up(number: u32, call: u32, timed_out: bool) -> Result<Settled> {
-    let why = if timed_out { Unanswered::Timeout } else { Unanswered::Cancelled };
+    let why = if timed_out { UnavailableReason::Timeout } else { UnavailableReason::Cancelled };
     host(number)?.settle(call, |open| open.give_up(why))
 }
 

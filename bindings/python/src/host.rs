@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use agenthost::dispatch::{Dispatcher, Unanswered};
+use agenthost::dispatch::{Dispatcher, UnavailableReason};
 use agenthost::host::{CloseError, Host, HostMisuse, HostOptions, OpenCall as Core, Opened};
 use agenthost::protocol::{ErrorCode, HostError, Operation, SensitiveNames};
 use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
@@ -132,8 +132,8 @@ pub(crate) fn misuse(misuse: HostMisuse) -> PyErr {
 }
 
 /// Why nobody waits any more.
-pub(crate) fn reason(why: &str) -> PyResult<Unanswered> {
-    [Unanswered::Timeout, Unanswered::Cancelled, Unanswered::Dropped]
+pub(crate) fn reason(why: &str) -> PyResult<UnavailableReason> {
+    [UnavailableReason::Timeout, UnavailableReason::Cancelled, UnavailableReason::Dropped]
         .into_iter()
         .find(|known| known.reason() == why)
         .ok_or_else(|| PyValueError::new_err("why: expected timeout, cancelled or dropped"))

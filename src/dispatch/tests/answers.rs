@@ -230,10 +230,10 @@ fn errors_stay_typed_and_an_internal_one_keeps_only_whether_to_retry() {
 #[test]
 fn a_call_that_its_service_does_not_answer_is_unavailable_with_the_reason() {
     for (why, reason) in [
-        (Unanswered::Timeout, "timeout"),
-        (Unanswered::Cancelled, "cancelled"),
-        (Unanswered::Dropped, "dropped"),
-        (Unanswered::Closed, "closed"),
+        (UnavailableReason::Timeout, "timeout"),
+        (UnavailableReason::Cancelled, "cancelled"),
+        (UnavailableReason::Dropped, "dropped"),
+        (UnavailableReason::Closed, "closed"),
     ] {
         assert_eq!(why.reason(), reason);
         let bytes = expected(Operation::ResumeRun).unanswered(why);

@@ -99,7 +99,7 @@ pub(super) fn assert_refused(request: &Value, path: &str) {
 }
 
 /// What an answer to a request of `operation` has to fit.
-pub(super) fn expected(operation: Operation) -> Expected<'static> {
+pub(super) fn expected(operation: Operation) -> ExpectedAnswer<'static> {
     let text = full(operation).to_string();
     match decode(&Dispatcher::default(), text.as_bytes()) {
         Decoded::Call(decoded) => decoded.expected.into_owned(),

@@ -34,7 +34,7 @@ pub enum Answer<'a> {
 
 /// What is known of the request that a result answers. A log or a proxy knows nothing.
 #[derive(Clone, Copy, Default)]
-pub(crate) struct About<'e> {
+pub(crate) struct ResultContext<'e> {
     pub(crate) run_id: Option<&'e str>,
     pub(crate) after_sequence: Option<u64>,
     pub(crate) limit: Option<u64>,
@@ -71,7 +71,7 @@ impl<'a> Answer<'a> {
     }
 
     /// Refuses a result that breaks a rule.
-    pub(crate) fn check(&self, path: Path<'_>, about: About<'_>) -> Checked {
+    pub(crate) fn check(&self, path: Path<'_>, about: ResultContext<'_>) -> Checked {
         match self {
             Answer::Submission(submission) => submission.check(path, about),
             Answer::Run(run) => run.check(path, about),
@@ -112,7 +112,7 @@ impl<'a> Answer<'a> {
     }
 }
 
-fn check_run_id(path: Path<'_>, run_id: &str, about: About<'_>) -> Checked {
+fn check_run_id(path: Path<'_>, run_id: &str, about: ResultContext<'_>) -> Checked {
     let place = path.member("runId");
     check_identity(place, run_id)?;
     match about.run_id {

@@ -1,6 +1,6 @@
 //! What `list_events` answers, and the rules that join a page's events.
 
-use super::{About, Checked, Event, check_counter, check_run_id, check_time};
+use super::{Checked, Event, ResultContext, check_counter, check_run_id, check_time};
 use crate::protocol::json::{ReadResult, Reader, Slot, Writer, slot};
 #[cfg(feature = "schema")]
 use crate::protocol::schema;
@@ -93,13 +93,13 @@ pub(crate) struct PageProgress {
 
 impl PageProgress {
     /// Refuses an event that cannot be the page's next.
-    pub(crate) fn event(&mut self, path: Path<'_>, about: About<'_>, event: &Event<'_>) -> Checked {
+    pub(crate) fn event(&mut self, path: Path<'_>, about: ResultContext<'_>, event: &Event<'_>) -> Checked {
         let limit = about.limit.unwrap_or(MAX_PAGE_EVENTS);
         if self.count == limit {
             return Err(Violation::new(path, format!("expected at most {limit} events")));
         }
         let run_id = about.run_id.or(self.run_id.as_deref());
-        check_run_id(path, &event.run_id, About { run_id, ..about })?;
+        check_run_id(path, &event.run_id, ResultContext { run_id, ..about })?;
         if run_id.is_none() {
             self.run_id = Some(event.run_id.to_string());
         }
@@ -118,7 +118,7 @@ impl PageProgress {
     }
 
     /// Refuses an end that does not follow from the events.
-    pub(crate) fn end(&self, path: Path<'_>, about: About<'_>, next_sequence: u64, has_more: bool) -> Checked {
+    pub(crate) fn end(&self, path: Path<'_>, about: ResultContext<'_>, next_sequence: u64, has_more: bool) -> Checked {
         if has_more && self.count == 0 {
             return Err(Violation::new(path.member("hasMore"), "expected false in a page without events"));
         }

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::{About, Checked, check_counter, check_run_id, own, run_status, write_run};
+use super::{Checked, ResultContext, check_counter, check_run_id, own, run_status, write_run};
 use crate::protocol::json::{ReadResult, Reader, Slot, Writer, slot};
 #[cfg(feature = "schema")]
 use crate::protocol::schema;
@@ -48,7 +48,7 @@ impl<'a> RunSubmission<'a> {
         })())
     }
 
-    pub(crate) fn check(&self, path: Path<'_>, about: About<'_>) -> Checked {
+    pub(crate) fn check(&self, path: Path<'_>, about: ResultContext<'_>) -> Checked {
         check_run_id(path, &self.run_id, about)?;
         check_counter(path.member("revision"), self.revision)
     }

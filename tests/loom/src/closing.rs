@@ -9,7 +9,7 @@ use loom::thread;
 
 use crate::call::{CallShared, run_done};
 use crate::close;
-use crate::dispatch::{Dispatcher, Expected, Unanswered};
+use crate::dispatch::{Dispatcher, ExpectedAnswer, UnavailableReason};
 use crate::inner::{CallbackGuard, DeferredCall, HostInner};
 use crate::open_calls::{AbandonedHook, HookOutcome};
 use crate::state::{CallState, SlotReturn};
@@ -68,7 +68,7 @@ impl Model {
     fn call(&self) -> Arc<CallShared> {
         let seen = self.seen.clone();
         let call = CallShared::new(self.inner.clone(), Some(Box::new(move |_| seen.callback())));
-        call.keep(Expected(PhantomData));
+        call.keep_expected(ExpectedAnswer(PhantomData));
         call
     }
 
@@ -119,7 +119,7 @@ fn no_done_runs_after_close_when_a_call_is_cancelled_while_its_slot_returns() {
         let callback = model.inner.enter().expect("the host is open");
         let call = model.call();
         let cancelled = call.clone();
-        let cancel = spawn(move || cancelled.abandon(Unanswered::Cancelled));
+        let cancel = spawn(move || cancelled.abandon(UnavailableReason::Cancelled));
         let close = model.closing();
         call.slot_returned(None, &callback);
         drop(callback);
@@ -180,7 +180,7 @@ fn no_hook_runs_after_close_when_a_call_is_cancelled() {
         assert!(call.on_abandoned(&model.hook()));
         drop(callback);
         let close = model.closing();
-        call.abandon(Unanswered::Cancelled);
+        call.abandon(UnavailableReason::Cancelled);
         close.join().unwrap();
         model.seen.check(2);
     });
@@ -196,7 +196,7 @@ fn a_hook_that_is_set_while_the_call_is_given_up_runs_once() {
         assert!(call.state.defer());
         assert_eq!(call.slot_returned(None, &callback), None);
         let cancelled = call.clone();
-        let cancel = spawn(move || cancelled.abandon(Unanswered::Cancelled));
+        let cancel = spawn(move || cancelled.abandon(UnavailableReason::Cancelled));
         assert!(call.on_abandoned(&model.hook()));
         drop(callback);
         cancel.join().unwrap();

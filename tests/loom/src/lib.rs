@@ -165,14 +165,14 @@ mod fork {
 /// Who answers is all that the models look at of a response.
 mod dispatch {
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-    pub(super) enum Unanswered {
+    pub(super) enum UnavailableReason {
         Timeout,
         Cancelled,
         Dropped,
         Closed,
     }
 
-    impl Unanswered {
+    impl UnavailableReason {
         pub(super) fn undecoded(self) -> Vec<u8> {
             format!("{self:?}").into()
         }
@@ -181,10 +181,10 @@ mod dispatch {
     pub(super) struct Dispatcher;
 
     #[derive(Clone)]
-    pub(super) struct Expected<'a>(pub(super) std::marker::PhantomData<&'a ()>);
+    pub(super) struct ExpectedAnswer<'a>(pub(super) std::marker::PhantomData<&'a ()>);
 
-    impl Expected<'_> {
-        pub(super) fn unanswered(self, why: Unanswered) -> Vec<u8> {
+    impl ExpectedAnswer<'_> {
+        pub(super) fn unanswered(self, why: UnavailableReason) -> Vec<u8> {
             why.undecoded()
         }
 
