@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use super::time::StoreTime;
 use super::{
     AdmittedRow, BatchRow, BodyKind, Changes, Clock, EventRow, JobNumber, KeyRow, KeyScope, ReadJob, Reader, RunChange,
     RunFilter, RunKey, RunRow, Store, StoreError, Stored, Transaction, WriteJob,
@@ -11,7 +12,7 @@ use super::{
 
 /// Runs in memory.
 pub struct MemoryStore {
-    clock: Clock,
+    time: StoreTime,
     /// None once it is closed.
     tables: Mutex<Option<Tables>>,
 }
@@ -19,7 +20,12 @@ pub struct MemoryStore {
 impl MemoryStore {
     /// A store without runs.
     pub fn new(clock: Clock) -> MemoryStore {
-        MemoryStore { clock, tables: Mutex::new(Some(Tables::default())) }
+        MemoryStore { time: StoreTime::new(clock), tables: Mutex::new(Some(Tables::default())) }
+    }
+
+    /// What was written is never ahead of what this process has seen.
+    fn now(&self) -> i64 {
+        self.time.now(i64::MIN)
     }
 
     /// A job that panics is over before it writes (it decides first), so the tables stay usable.
@@ -33,7 +39,7 @@ impl Store for MemoryStore {
         let committed = {
             let mut tables = self.lock();
             match tables.as_mut() {
-                Some(tables) => job.run(&mut tables.session((self.clock)())),
+                Some(tables) => job.run(&mut tables.session(self.now())),
                 None => Err(StoreError::Closed),
             }
         };
@@ -47,7 +53,7 @@ impl Store for MemoryStore {
             drop(tables);
             return job.failed(StoreError::Closed);
         };
-        let answer = job.run(&mut open.session((self.clock)()));
+        let answer = job.run(&mut open.session(self.now()));
         drop(tables);
         answer();
     }

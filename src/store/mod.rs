@@ -8,6 +8,7 @@ pub(crate) mod memory;
 mod row;
 #[cfg(feature = "sqlite")]
 pub mod sqlite;
+mod time;
 
 pub use memory::MemoryStore;
 pub use row::{
@@ -20,7 +21,8 @@ pub use sqlite::SqliteStore;
 use std::path::Path;
 use std::sync::Arc;
 
-/// Tells the time: milliseconds since the Unix epoch. A store asks it once for each job.
+/// Tells the time: milliseconds since the Unix epoch. A store asks it for each job. It may be set back: the store's own time never goes
+/// back ([`Reader::now`]).
 pub type Clock = Arc<dyn Fn() -> i64 + Send + Sync>;
 
 /// The system's clock.
@@ -113,7 +115,8 @@ pub trait ReadJob: Send {
 
 /// What can be read, in any transaction. Each read costs by what it gives, not by what the store or the run holds.
 pub trait Reader {
-    /// The store's clock when the job began, in milliseconds since the Unix epoch.
+    /// The store's time when the job began, in milliseconds since the Unix epoch: the clock's, but never less than any time that was
+    /// written to the store. While the clock is behind, it goes on at half its pace.
     fn now(&self) -> i64;
     /// The run of that id.
     fn run(&mut self, run_id: &str) -> Stored<Option<RunRow>>;

@@ -4,6 +4,7 @@
 mod support;
 
 mod approvals;
+mod clocks;
 mod deadlines;
 mod events;
 mod fingerprints;

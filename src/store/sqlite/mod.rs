@@ -34,6 +34,7 @@ use std::time::Duration;
 
 use rusqlite::Connection;
 
+use super::time::StoreTime;
 use super::{Clock, JobNumber, ReadJob, Store, StoreError, Stored, WriteJob};
 use checkpoint::Checkpointer;
 use connection::{Place, Purpose, failed, set_up};
@@ -94,7 +95,7 @@ impl SqliteStore {
         let bell = Bell::open(&place.beside("-wake"))?;
         let shared = Arc::new(Shared {
             place,
-            clock,
+            time: StoreTime::new(clock),
             writes: Queue::new(),
             writer: Mutex::new(None),
             reads: Queue::new(),

@@ -10,7 +10,7 @@ use super::rows::{self, Read, admitted_columns, event_columns, run_columns, stat
 /// One job's look at the database. The transaction around it is its owner's.
 pub(super) struct Session<'c> {
     pub(super) connection: &'c Connection,
-    /// The store's clock when the job began.
+    /// The store's time when the job began.
     pub(super) now: i64,
     pub(super) written: Written,
 }
@@ -18,6 +18,8 @@ pub(super) struct Session<'c> {
 /// What a job has written, for others to act on.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Written {
+    /// Anything at all.
+    pub(super) rows: bool,
     /// Something that somebody in another process may wait for.
     pub(super) news: bool,
     /// The bytes of its texts.
@@ -26,12 +28,19 @@ pub(super) struct Written {
 
 impl std::ops::AddAssign for Written {
     fn add_assign(&mut self, other: Written) {
+        self.rows |= other.rows;
         self.news |= other.news;
         self.bytes += other.bytes;
     }
 }
 
 impl<'c> Session<'c> {
+    /// The highest time that is written in the file.
+    pub(super) fn written_time(&self) -> Stored<i64> {
+        let time = self.one("SELECT time FROM clock WHERE id = 1", [], |row| row.get(0))?;
+        Ok(time.unwrap_or(i64::MIN))
+    }
+
     /// The statement, compiled once for the connection.
     pub(super) fn prepare(&self, sql: &str) -> Stored<CachedStatement<'c>> {
         self.connection.prepare_cached(sql).map_err(failed)

@@ -28,7 +28,15 @@ fn serve_one(shared: &Shared, connection: &Connection, job: Box<dyn ReadJob>) {
     if let Err(error) = run(connection, "BEGIN") {
         return job.failed(error);
     }
-    let answer = job.run(&mut Session { connection, now: (shared.clock)(), written: Written::default() });
+    let mut session = Session { connection, now: i64::MIN, written: Written::default() };
+    match session.written_time() {
+        Ok(written) => session.now = shared.time.now(written),
+        Err(error) => {
+            let _ = run(connection, "ROLLBACK");
+            return job.failed(error);
+        }
+    }
+    let answer = job.run(&mut session);
     // Ends the snapshot before anybody acts on the answer. Nothing was written, so nothing can be lost.
     let _ = run(connection, "COMMIT");
     answer();

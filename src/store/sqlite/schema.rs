@@ -10,7 +10,7 @@ use super::read::count;
 pub(super) const APPLICATION_ID: i32 = 0x6167_686f;
 
 /// The step to each schema version, from 1. Released steps never change; a new version is a new step at the end.
-pub(super) const MIGRATIONS: &[&str] = &[VERSION_1];
+pub(super) const MIGRATIONS: &[&str] = &[VERSION_1, VERSION_2];
 
 /// Rows of `run` hold no caller's JSON: every append rewrites one. Where there is no owner stands the empty string, so that
 /// keys hold no null. Rows that may be large are found by a number, which `rows` makes of the run and the place in it: a search by
@@ -104,6 +104,15 @@ CREATE TABLE request (
 CREATE INDEX request_expiry ON request (expires_at);
 ";
 
+/// One row: the highest time that was written.
+const VERSION_2: &str = "
+CREATE TABLE clock (
+    id   INTEGER PRIMARY KEY,
+    time INTEGER NOT NULL
+) STRICT;
+INSERT INTO clock SELECT 1, max(updated_at) FROM run HAVING count(*) > 0;
+";
+
 /// Brings the database to the last of `migrations`. The caller holds the turn among our processes.
 pub(super) fn migrate(connection: &mut Connection, migrations: &[&str]) -> Result<(), StoreError> {
     let known = migrations.len();
@@ -144,7 +153,7 @@ pub(super) fn recognise(connection: &Connection, migrations: &[&str]) -> Result<
 
 /// Refuses a database of ours in which tables are missing or whose first pages cannot be read.
 pub(super) fn check(connection: &Connection) -> Result<(), StoreError> {
-    for table in ["run", "body", "event", "admitted", "batch", "request"] {
+    for table in ["run", "body", "event", "admitted", "batch", "request", "clock"] {
         let probe = format!("SELECT count(*) FROM (SELECT 1 FROM {table} LIMIT 1)");
         connection.query_row(&probe, [], |_| Ok(())).map_err(|error| match failed(error) {
             StoreError::Unavailable(cause) => StoreError::Unavailable(cause),

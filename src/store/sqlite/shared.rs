@@ -5,7 +5,8 @@ use std::sync::{Arc, Mutex, OnceLock};
 
 use rusqlite::Connection;
 
-use super::super::{Clock, ReadJob, WriteJob};
+use super::super::time::StoreTime;
+use super::super::{ReadJob, WriteJob};
 use super::checkpoint::Checkpointer;
 use super::connection::Place;
 use super::queue::Queue;
@@ -18,7 +19,7 @@ pub(super) type Watcher = Arc<dyn Fn() + Send + Sync>;
 /// One opened store, but for the connections of the threads that read and that move the log.
 pub(super) struct Shared {
     pub(super) place: Place,
-    pub(super) clock: Clock,
+    pub(super) time: StoreTime,
     pub(super) writes: Queue<Box<dyn WriteJob>>,
     /// The connection that writes: who holds the lock writes. None before the store is open and once it is closed.
     pub(super) writer: Mutex<Option<Connection>>,

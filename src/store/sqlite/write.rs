@@ -17,6 +17,11 @@ impl Session<'_> {
         self.prepare(sql)?.execute(params).map_err(failed)
     }
 
+    /// Keeps the session's time as the highest that is written.
+    pub(super) fn write_time(&self) -> Stored<usize> {
+        self.execute("INSERT OR REPLACE INTO clock (id, time) VALUES (1, ?1)", [self.now])
+    }
+
     fn insert_run(&self, row: &RunRow) -> Stored<RunKey> {
         let last = row.last.as_ref();
         let sql = concat!(
@@ -163,6 +168,7 @@ impl Transaction for Session<'_> {
     }
 
     fn apply(&mut self, changes: &Changes) -> Stored<()> {
+        self.written.rows = true;
         if let Some((scope, row)) = &changes.key {
             self.set_key(scope, row)?;
         }

@@ -139,14 +139,19 @@ impl Writer<'_> {
     fn transact(&mut self, jobs: &mut [Box<dyn WriteJob>]) -> Result<Written, Failure> {
         let whole = |error| Failure { job: None, error: unavailable(failed(error)) };
         self.connection.prepare_cached("BEGIN IMMEDIATE").and_then(|mut begin| begin.execute([])).map_err(whole)?;
-        let mut written = Written::default();
+        let of_none = |error| Failure { job: None, error: unavailable(error) };
+        let mut session = Session { connection: self.connection, now: i64::MIN, written: Written::default() };
+        let before = session.written_time().map_err(of_none)?;
         for (index, job) in jobs.iter_mut().enumerate() {
-            let mut session = Session { connection: self.connection, now: (self.shared.clock)(), written: Written::default() };
+            session.now = self.shared.time.now(before);
             catch_unwind(AssertUnwindSafe(|| job.run(&mut session)))
                 .unwrap_or_else(|panic| Err(panicked(&*panic)))
                 .map_err(|error| Failure { job: Some(index), error })?;
-            written += session.written;
         }
+        if session.written.rows && session.now > before {
+            session.write_time().map_err(of_none)?;
+        }
+        let written = session.written;
         self.connection.prepare_cached("COMMIT").and_then(|mut commit| commit.execute([])).map_err(whole)?;
         Ok(written)
     }

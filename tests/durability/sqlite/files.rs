@@ -73,7 +73,7 @@ fn marked() {
     let foreign = Connection::open(&path).unwrap();
     let pragma = |name: &str| foreign.pragma_query_value(None, name, |row| row.get::<_, rusqlite::types::Value>(0)).unwrap();
     assert_eq!(pragma("application_id"), rusqlite::types::Value::Integer(0x6167_686f));
-    assert_eq!(pragma("user_version"), rusqlite::types::Value::Integer(1));
+    assert_eq!(pragma("user_version"), rusqlite::types::Value::Integer(2));
     assert_eq!(pragma("journal_mode"), rusqlite::types::Value::Text("wal".to_owned()));
     assert!(rusqlite::version_number() >= 3_051_003, "{} loses commits", rusqlite::version());
 }

@@ -7,7 +7,8 @@ use std::sync::mpsc::{Receiver, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use agenthost::store::Store;
+use agenthost::runs::{ClaimRequest, Claimed, Runs, RunsOptions};
+use agenthost::store::{SqliteStore, Store, system_clock};
 use libtest_mimic::Trial;
 
 use crate::jobs::Db;
@@ -24,6 +25,8 @@ pub(crate) fn trials() -> Vec<Trial> {
         trial("a_killed_process_wakes_this_one", woken_by_a_kill),
         trial("two_stores_of_one_process_wake_each_other_and_not_themselves", woken_by_a_neighbour),
         trial("a_store_without_neighbours_rings_at_nobody", rings_at_neighbours),
+        trial("the_time_of_one_process_is_never_behind_what_another_has_written", never_behind),
+        trial("a_time_far_ahead_is_taken_back_as_the_documentation_says", taken_back),
         trial("what_a_foreign_sqlite_commits_is_seen_at_the_next_look", seen_later),
     ]
 }
@@ -132,6 +135,69 @@ fn rings_at_neighbours() {
     db.create("beside-another").unwrap();
     assert!(rung());
     drop(neighbour);
+}
+
+const HOUR: i64 = 3_600_000;
+
+/// A process whose clock is an hour ahead creates a run.
+pub(crate) fn create_an_hour_ahead(path: &Path, run_id: &str) {
+    let clock = system_clock();
+    let db = Db(Arc::new(SqliteStore::open(path, Arc::new(move || clock() + HOUR)).expect("the database opens")));
+    db.create(run_id).expect("a run is created");
+}
+
+fn claim(runs: &Runs) -> Option<Claimed> {
+    let request = ClaimRequest { agent_ids: vec!["agent".to_owned()], ..ClaimRequest::default() };
+    runs.claim(&request).wait().expect("the store answers")
+}
+
+fn open_runs(path: &Path) -> Runs {
+    Runs::open(&format!("sqlite:{}", path.display()), RunsOptions::default()).expect("the runs open")
+}
+
+/// That one's clock has been set back meanwhile is the same as that the other's was ahead.
+fn never_behind() {
+    let scratch = Scratch::new();
+    let path = scratch.path("runs.db");
+    let runs = open_runs(&path);
+    let now = system_clock()();
+    let agents = ["agent".to_owned()];
+    for run_id in ["opened-before", "opened-after"] {
+        let waiting = runs.wait_for_work(&agents, Duration::from_secs(60));
+        assert!(roles::start("create-an-hour-ahead", &[path.to_str().unwrap(), run_id]).wait().unwrap().success());
+        assert_eq!(waiting.wait(), Ok(true));
+        let runs = if run_id == "opened-after" { open_runs(&path) } else { runs.clone() };
+        let claimed = claim(&runs).expect("it can be claimed");
+        assert_eq!(claimed.claim.run_id, run_id);
+        assert!(claimed.lease_ends_at_unix_ms >= now + HOUR + 30_000, "{claimed:?}");
+    }
+}
+
+/// The statements of the documentation, with a tool of SQLite's own, while no process has the file open.
+fn taken_back() {
+    const DOCUMENT: &str = include_str!("../../../docs/sqlite.md");
+    let cure = DOCUMENT.split("```sql\n").nth(1).and_then(|rest| rest.split("```").next()).expect("the document says how");
+    let scratch = Scratch::new();
+    let path = scratch.path("runs.db");
+    let path_text = path.to_str().unwrap();
+    assert!(roles::start("create-an-hour-ahead", &[path_text, "waits"]).wait().unwrap().success());
+    assert!(roles::start("create-an-hour-ahead", &[path_text, "leased"]).wait().unwrap().success());
+    let runs = open_runs(&path);
+    claim(&runs).expect("it can be claimed");
+    runs.close();
+    drop(runs);
+
+    rusqlite::Connection::open(&path).unwrap().execute_batch(cure).unwrap();
+    let runs = open_runs(&path);
+    let first = claim(&runs).expect("all can be claimed, whoever had it");
+    let second = claim(&runs).expect("all can be claimed, whoever had it");
+    let now = system_clock()();
+    for claimed in [first, second] {
+        assert!(claimed.lease_ends_at_unix_ms <= now + 30_000, "{claimed:?} at {now}");
+    }
+    let connection = rusqlite::Connection::open(&path).unwrap();
+    let late: i64 = connection.query_row("SELECT max(expires_at) FROM request", [], |row| row.get(0)).unwrap();
+    assert!(late <= now + 86_400_000, "{late} at {now}");
 }
 
 fn seen_later() {

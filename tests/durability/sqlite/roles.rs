@@ -28,6 +28,7 @@ pub(crate) fn play(role: &str, arguments: &[String]) {
         "faults" => power::fail(path),
         "full" => power::fill_up(path),
         "make-calls" => calls::make(path, &arguments[1], arguments[2].parse().expect("a seed")),
+        "create-an-hour-ahead" => others::create_an_hour_ahead(path, &arguments[1]),
         "create-one" => {
             let db = Db::open(path);
             db.create(&arguments[1]).expect("a run is created");

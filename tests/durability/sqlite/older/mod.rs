@@ -20,13 +20,14 @@ use serde_json::{Value, json};
 use crate::roles::Scratch;
 use crate::trial;
 
-/// The schemas that were released before the one of this library, and it.
+/// The schemas before the one of this library.
 const SCHEMAS: [i64; 1] = [1];
 
 pub(crate) fn trials() -> Vec<Trial> {
     vec![
         trial("a_file_of_an_older_schema_has_every_run_and_event_and_answers_every_key_as_before", read_back),
         trial("every_run_in_a_file_of_an_older_schema_goes_on_from_where_it_was", gone_on_with),
+        trial("a_clock_that_is_behind_a_file_of_an_older_schema_does_not_take_its_time_back", not_taken_back),
         trial("the_files_of_older_schemas_can_be_made_as_it_is_said", made),
     ]
 }
@@ -41,8 +42,8 @@ struct Older {
     _scratch: Scratch,
 }
 
-/// Opens copies of the files of a directory, of the closed and of the killed process, a minute after they were made.
-fn each_in(directory: &Path, mut test: impl FnMut(Older)) {
+/// Opens copies of the files of a directory, of the closed and of the killed process, so many milliseconds after they were made.
+fn each_in(directory: &Path, later: i64, mut test: impl FnMut(Older)) {
     for name in ["closed", "killed"] {
         let scratch = Scratch::new();
         let path = scratch.path("runs.db");
@@ -55,17 +56,19 @@ fn each_in(directory: &Path, mut test: impl FnMut(Older)) {
         unzip(&directory.join("record.json.gz"), &scratch.path("record.json"));
         let record = std::fs::read(scratch.path("record.json")).expect("the record is there");
         let record: Record = serde_json::from_slice(&record).expect("it is the record");
-        let clock = Arc::new(AtomicI64::new(record.now + 60_000));
+        let clock = Arc::new(AtomicI64::new(record.now + later));
         let opened = Opened::new(&path, &clock);
         test(Older { opened, record, clock, path, _scratch: scratch });
     }
 }
 
-fn each(mut test: impl FnMut(Older)) {
+const MINUTE: i64 = 60_000;
+
+fn each(later: i64, mut test: impl FnMut(Older)) {
     for schema in SCHEMAS {
         let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/durability/sqlite/schema-{schema}"));
         assert_eq!(schema_of(&directory), schema, "{directory:?}");
-        each_in(&directory, &mut test);
+        each_in(&directory, later, &mut test);
     }
 }
 
@@ -91,7 +94,7 @@ fn holds(found: &Value, recorded: &Value) -> bool {
 }
 
 fn read_back() {
-    each(|older| {
+    each(MINUTE, |older| {
         let Older { opened, record, .. } = &older;
         for (run, recorded) in &record.runs {
             if run == "overdue" {
@@ -206,7 +209,7 @@ impl Older {
 }
 
 fn gone_on_with() {
-    each(|older| {
+    each(MINUTE, |older| {
         for run in ["created", "created-with-deadline", "created-for-ann", "created-in-the-log", "key-forgotten"] {
             older.complete(&older.claim(run).claim);
         }
@@ -265,6 +268,16 @@ fn gone_on_with() {
     });
 }
 
+fn not_taken_back() {
+    each(-60 * MINUTE, |older| {
+        let Older { opened, record, .. } = &older;
+        let create = message(Operation::CreateRun, "new", &json!({ "context": { "runId": "new" } }).to_string());
+        opened.ask(None, &create);
+        let created = opened.get("new")["body"]["createdAtUnixMs"].as_i64();
+        assert!(created >= Some(record.now), "{created:?}");
+    });
+}
+
 fn check_whole(path: &Path) {
     let connection = rusqlite::Connection::open(path).expect("it is a database");
     let result: String = connection.query_row("PRAGMA integrity_check", [], |row| row.get(0)).expect("it is checked");
@@ -276,9 +289,9 @@ fn made() {
     let scratch = Scratch::new();
     let directory = scratch.path("files");
     make_files(&directory);
-    assert_eq!(Some(&schema_of(&directory)), SCHEMAS.last());
+    assert!(Some(&schema_of(&directory)) > SCHEMAS.last());
     let mut files = 0;
-    each_in(&directory, |older| {
+    each_in(&directory, MINUTE, |older| {
         older.complete(&older.hold_on("running"));
         older.approve("pending-in-the-log");
         files += 1;
