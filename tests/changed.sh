@@ -32,5 +32,6 @@ if changed '^(src/capi|include|tests/c/|bindings/c/)'; then run tests/c/run.sh q
 if changed '^(include|tests/cpp|bindings/cpp)'; then run bindings/cpp/run.sh quick; fi
 if changed '^bindings/python'; then run bindings/python/run.sh check && run bindings/python/run.sh test; fi
 if changed '^bindings/node'; then run bindings/node/run.sh check && run bindings/node/run.sh test; fi
+if changed '\.md$|^tests/docs'; then run tests/docs/run.sh && run python3 tests/docs/names.py; fi
 if changed '\.(sh|toml|md)$|\.py$'; then run python3 tests/import_cycles.py; fi
 exit "$status"

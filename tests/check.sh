@@ -65,6 +65,7 @@ check "unsafe code in its place" unsafe_in_its_place
 check "dependencies have reasons" dependencies_have_reasons
 check "no unfinished work" no_unfinished_work
 check "shell scripts parse" shell_parses
+check "pages name what exists" python3 tests/docs/names.py
 check "no import cycles" python3 tests/import_cycles.py
 check "licences and duplicates of dependencies" dependencies_are_allowed
 echo "check: $passed passed, $failed failed"

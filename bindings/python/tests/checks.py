@@ -1,4 +1,5 @@
-"""Formatting, lints and types of the Python code; the Rust code is checked with the rest of the workspace. Each check counts as one test; ends with ``python-check: N passed, M failed``."""
+"""Formatting, lints and types of the Python code; the Rust code is checked with the rest of the workspace. Each check counts as
+one test; ends with ``python-check: N passed, M failed``."""
 
 from __future__ import annotations
 
@@ -9,12 +10,15 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parents[1]
 TYPED = ["python", "tests/typed_example.py", "examples"]
+# The project's own scripts and its workflow are checked here too: the tools are here.
 SCRIPTS = "../../tests/docs"
+WORKFLOW = "../../.github/workflows/ci.yml"
 CHECKS = {
     "ruff": ["ruff", "check", ".", SCRIPTS],
     "ruff format": ["ruff", "format", "--check", ".", SCRIPTS],
     "mypy": ["mypy", *TYPED, SCRIPTS],
     "pyright": ["pyright", *TYPED],
+    "workflow": ["check-jsonschema", "--builtin-schema", "vendor.github-workflows", WORKFLOW],
     "stubtest": [sys.executable, "-m", "mypy.stubtest", "agenthost._native"],
 }
 
