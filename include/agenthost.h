@@ -1117,6 +1117,11 @@ typedef struct agenthost_run_summary {
 } agenthost_run_summary;
 
 /**
+ * Why a call conflicts with the state of a durable run: the `reason` in the error's details. 0: no such conflict.
+ */
+typedef int32_t agenthost_reason;
+
+/**
  * What a worker looks for.
  */
 typedef struct agenthost_claim_request {
@@ -1281,11 +1286,6 @@ typedef struct agenthost_list_runs {
 } agenthost_list_runs;
 
 /**
- * Why a call conflicts with the state of a durable run: the `reason` in the error's details. 0: no such conflict.
- */
-typedef int32_t agenthost_reason;
-
-/**
  * Done.
  */
 #define AGENTHOST_OK 0
@@ -1301,7 +1301,7 @@ typedef int32_t agenthost_reason;
 #define AGENTHOST_INVALID_ARGUMENT 2
 
 /**
- * A `struct_size` is too small, or the struct has an unknown tail that is not 0. Nothing happened.
+ * A `struct_size` is too small or over 4096, or the struct has an unknown tail that is not 0. Nothing happened.
  */
 #define AGENTHOST_INVALID_SIZE 3
 
@@ -1619,8 +1619,8 @@ agenthost_status agenthost_reply_on_abandoned(struct agenthost_reply *deferred,
  * Makes a host. `options` may be NULL: every default.
  *
  * Takes `service->user_data` and `options->log_data` over whatever it returns: on failure both destroys have run before it
- * returns. (Except of a struct that is NULL or whose `struct_size` is below the first release's: there is nothing to read.) `why` may be NULL; on failure it gets a text that says which member, and what was
- * expected. `*host` is yours: one count.
+ * returns. (Except of a struct that is NULL or whose `struct_size` is below the first release's or over 4096: there is nothing to read.)
+ * `why` may be NULL; on failure it gets a text that says which member, and what was expected. `*host` is yours: one count.
  */
 agenthost_status agenthost_host_new(const struct agenthost_service *service,
                                     const struct agenthost_host_options *options,
@@ -1636,8 +1636,6 @@ agenthost_status agenthost_host_retain(struct agenthost_host *host);
  * Refuses new calls (they answer `unavailable`), waits up to `timeout_ms` for those in flight, then answers every deferred
  * one `unavailable`. 0 does not wait; UINT64_MAX waits for ever.
  * - `AGENTHOST_OK`: no slot, `done`, `notify` or log callback runs or will run, and `destroy` has returned. Closing again is OK.
- *   Two may still come, as they are asked for when the host is closing already: the `done` of an asynchronous dispatch that begins
- *   then, and the `notify` that `agenthost_reply_on_abandoned` is given then; each runs before the function returns that asks for it.
  * - `AGENTHOST_TIMED_OUT`: a callback is still on some thread's stack; nothing was destroyed; call again.
  * - `AGENTHOST_WOULD_DEADLOCK`: called from a callback of this host; the host is now closing.
  * - `AGENTHOST_FORKED`: nothing happened.
@@ -1982,6 +1980,25 @@ const struct agenthost_run_summary *agenthost_outcome_run(const struct agenthost
 void agenthost_outcome_free(struct agenthost_outcome *outcome);
 
 /**
+ * The reason of a conflict of durable runs: AGENTHOST_REASON_..., 0 for any other error, and for NULL.
+ *
+ * @param error an outcome's or a response's error, or one of your own
+ */
+agenthost_reason agenthost_error_reason(const struct agenthost_error *error);
+
+/**
+ * A number that a conflict brings: `currentRevision`, `retryAfterMs`, `firstSequence` or `headSequence`, as its reason says.
+ *
+ * @param error as for `agenthost_error_reason`
+ * @param name the member of the error's details
+ * @param number where it goes; untouched when there is none
+ * @return 1 when there is one, else 0
+ */
+uint32_t agenthost_error_number(const struct agenthost_error *error,
+                                struct agenthost_str name,
+                                uint64_t *number);
+
+/**
  * Takes the longest claimable run of the agents. Outcome: `agenthost_outcome_claimed`, NULL when there is none.
  *
  * Of this and all calls below: give `done` (and `data`), which gets the outcome later, or NULL and `outcome`, for which the call waits.
@@ -2155,25 +2172,6 @@ agenthost_status agenthost_runs_backup(struct agenthost_runs *runs,
                                        agenthost_outcome_done done,
                                        void *data,
                                        struct agenthost_outcome **outcome);
-
-/**
- * The reason of a conflict of durable runs: AGENTHOST_REASON_..., 0 for any other error, and for NULL.
- *
- * @param error an outcome's or a response's error, or one of your own
- */
-agenthost_reason agenthost_error_reason(const struct agenthost_error *error);
-
-/**
- * A number that a conflict brings: `currentRevision`, `retryAfterMs`, `firstSequence` or `headSequence`, as its reason says.
- *
- * @param error as for `agenthost_error_reason`
- * @param name the member of the error's details
- * @param number where it goes; untouched when there is none
- * @return 1 when there is one, else 0
- */
-uint32_t agenthost_error_number(const struct agenthost_error *error,
-                                struct agenthost_str name,
-                                uint64_t *number);
 
 /**
  * The library's version, for example `0.1.0`. Static text, NUL-terminated.

@@ -1,10 +1,10 @@
 //! What a program needs of a conflict: its reason and its numbers, so that C need not parse the error's details.
 
-use super::entry::quietly;
-use super::from_c;
-use super::results::agenthost_error;
+use super::constants::{Constant, agenthost_reason};
+use super::export::guarded_silently;
+use super::result_structs::agenthost_error;
 use super::text::agenthost_str;
-use super::words::{Word, agenthost_reason};
+use super::values_from_c;
 use crate::protocol::{HostError, Path};
 use crate::runs::Reason;
 
@@ -14,7 +14,7 @@ use crate::runs::Reason;
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn agenthost_error_reason(error: *const agenthost_error) -> agenthost_reason {
     let mut found = 0;
-    quietly(|| {
+    guarded_silently(|| {
         // SAFETY: by this export's contract.
         let reason = unsafe { read(error) }.and_then(|error| Reason::of(&error));
         found = reason.map_or(0, Reason::to_number);
@@ -31,9 +31,9 @@ pub unsafe extern "C" fn agenthost_error_reason(error: *const agenthost_error) -
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn agenthost_error_number(error: *const agenthost_error, name: agenthost_str, number: *mut u64) -> u32 {
     let mut found = 0;
-    quietly(|| {
+    guarded_silently(|| {
         // SAFETY: by this export's contract.
-        let (error, name) = unsafe { (read(error), from_c::text(name, Path::ROOT.member("name"))) };
+        let (error, name) = unsafe { (read(error), values_from_c::text(name, Path::ROOT.member("name"))) };
         // SAFETY: `number` is NULL, or writable and not used by anybody else until the export returns.
         let place = unsafe { number.as_mut() };
         if let (Some(error), Ok(name), Some(place)) = (error, name, place)
@@ -51,5 +51,5 @@ pub unsafe extern "C" fn agenthost_error_number(error: *const agenthost_error, n
 /// `error` is NULL or points to a whole `agenthost_error`, whose texts stay until the export returns.
 unsafe fn read<'a>(error: *const agenthost_error) -> Option<HostError<'a>> {
     // SAFETY: by this function's own contract.
-    unsafe { from_c::read(error, Path::ROOT.member("error")) }.ok()
+    unsafe { values_from_c::read(error, Path::ROOT.member("error")) }.ok()
 }

@@ -3,16 +3,17 @@
 use std::borrow::Cow;
 use std::ffi::c_void;
 
-use super::entry::{Done, Place, borrowed, entry, quietly};
-use super::from_c;
-use super::host::{agenthost_host, host, milliseconds};
+use super::export::{Place, StatusResult, guarded};
+use super::handles::{OwnedHandle, borrowed};
+use super::host::{agenthost_host, host};
+use super::host_options::milliseconds;
 use super::live::{AGENTHOST_LIVE_PENDINGS, Live};
-use super::requests::sized;
-use super::sized::{self as grown, Sized};
 use super::status::{
     AGENTHOST_ALREADY_DONE, AGENTHOST_FORKED, AGENTHOST_INVALID_ARGUMENT, AGENTHOST_NULL_ARGUMENT, agenthost_status,
 };
+use super::struct_size::{self, sized_structs};
 use super::text::{agenthost_buffer, agenthost_str};
+use super::values_from_c;
 use crate::host::{DispatchOptions, HostMisuse, Pending};
 use crate::protocol::Path;
 
@@ -33,18 +34,18 @@ pub struct agenthost_dispatch_options {
     pub timeout_ms: u64,
 }
 
-sized!(agenthost_dispatch_options);
+sized_structs!(agenthost_dispatch_options);
 
 /// What the options say: the principal, and the wait in milliseconds.
 ///
 /// # Safety
-/// `options` is NULL or as [`grown::read`] wants it, and its principal is readable.
-unsafe fn read<'a>(options: *const agenthost_dispatch_options) -> Done<(Option<Cow<'a, str>>, u64)> {
+/// `options` is NULL or as [`struct_size::read`] wants it, and its principal is readable.
+unsafe fn read<'a>(options: *const agenthost_dispatch_options) -> StatusResult<(Option<Cow<'a, str>>, u64)> {
     if options.is_null() {
         return Ok((None, 0));
     }
     // SAFETY: by this function's own contract.
-    let options = unsafe { grown::read(options) }?;
+    let options = unsafe { struct_size::read(options) }?;
     if options.reserved != 0 {
         return Err(AGENTHOST_INVALID_ARGUMENT);
     }
@@ -53,10 +54,10 @@ unsafe fn read<'a>(options: *const agenthost_dispatch_options) -> Done<(Option<C
         0 if options.principal.len == 0 => None,
         1 => {
             // SAFETY: by this function's own contract.
-            let text = unsafe { from_c::text(options.principal, Path::ROOT) };
+            let text = unsafe { values_from_c::text(options.principal, Path::ROOT) };
             let text = text.map_err(|unread| match unread {
-                from_c::Unread::Misuse(status) => status,
-                from_c::Unread::Broken(_) => AGENTHOST_INVALID_ARGUMENT,
+                values_from_c::ReadError::Status(status) => status,
+                values_from_c::ReadError::Violation(_) => AGENTHOST_INVALID_ARGUMENT,
             })?;
             Some(Cow::Borrowed(text))
         }
@@ -96,18 +97,18 @@ pub unsafe extern "C" fn agenthost_dispatch_json_with(
     options: *const agenthost_dispatch_options,
     response: *mut *mut agenthost_buffer,
 ) -> agenthost_status {
-    entry(|| {
+    guarded(|| {
         // SAFETY: the caller keeps the header's rules.
         let place = unsafe { Place::of(response) }?;
         // SAFETY: as above.
         let host = unsafe { self::host(host) }?;
         // SAFETY: as above.
-        let message = unsafe { from_c::bytes(message) }?;
+        let message = unsafe { values_from_c::bytes(message) }?;
         // SAFETY: as above.
         let (principal, timeout) = unsafe { read(options) }?;
         let options = DispatchOptions { principal, timeout: milliseconds(timeout) };
         let bytes = host.dispatch(message, options).map_err(status_of)?;
-        place.put(agenthost_buffer::make(bytes));
+        place.put(agenthost_buffer::new(bytes).into_raw());
         Ok(())
     })
 }
@@ -117,6 +118,8 @@ pub struct agenthost_pending {
     pending: Pending,
     _live: Live<AGENTHOST_LIVE_PENDINGS>,
 }
+
+impl OwnedHandle for agenthost_pending {}
 
 /// The end of an asynchronous dispatch. `response` is yours. No lock of the library is held.
 pub type agenthost_done = Option<unsafe extern "C-unwind" fn(data: *mut c_void, response: *mut agenthost_buffer)>;
@@ -133,7 +136,7 @@ unsafe impl Send for Delivery {}
 impl Delivery {
     fn run(self, response: Vec<u8>) {
         // SAFETY: it runs once, as the header says.
-        unsafe { (self.done)(self.data, agenthost_buffer::make(response)) };
+        unsafe { (self.done)(self.data, agenthost_buffer::new(response).into_raw()) };
     }
 }
 
@@ -154,26 +157,22 @@ pub unsafe extern "C" fn agenthost_dispatch_json_async(
     done_data: *mut c_void,
     pending: *mut *mut agenthost_pending,
 ) -> agenthost_status {
-    entry(|| {
-        if !pending.is_null() {
-            // SAFETY: the caller keeps the header's rules.
-            unsafe { *pending = std::ptr::null_mut() };
-        }
+    guarded(|| {
+        // SAFETY: the caller keeps the header's rules; the handle is optional.
+        let place = unsafe { Place::of(pending) }.ok();
         // SAFETY: as above.
         let host = unsafe { self::host(host) }?;
         let delivery = Delivery { done: done.ok_or(AGENTHOST_NULL_ARGUMENT)?, data: done_data };
         // SAFETY: as above.
-        let message = unsafe { from_c::bytes(message) }?;
+        let message = unsafe { values_from_c::bytes(message) }?;
         // SAFETY: as above.
         let (principal, timeout) = unsafe { read(options) }?;
         if timeout != 0 {
             return Err(AGENTHOST_INVALID_ARGUMENT);
         }
-        let started = |started: Pending| {
-            if !pending.is_null() {
-                let handle = agenthost_pending { pending: started, _live: Live::new() };
-                // SAFETY: as above.
-                unsafe { *pending = Box::into_raw(Box::new(handle)) };
+        let started = |pending: Pending| {
+            if let Some(place) = place {
+                place.put(agenthost_pending { pending, _live: Live::new() }.into_raw());
             }
         };
         host.dispatch_async(message, principal, started, move |response| delivery.run(response)).map_err(status_of)
@@ -184,7 +183,7 @@ pub unsafe extern "C" fn agenthost_dispatch_json_async(
 /// nothing about the run. Any thread, also inside `done`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn agenthost_pending_cancel(pending: *mut agenthost_pending) -> agenthost_status {
-    entry(|| {
+    guarded(|| {
         // SAFETY: the caller keeps the header's rules. A clone, as `done` may free the handle.
         let pending = unsafe { borrowed(pending.cast_const()) }?.pending.clone();
         match pending.cancel() {
@@ -198,8 +197,6 @@ pub unsafe extern "C" fn agenthost_pending_cancel(pending: *mut agenthost_pendin
 /// Forgets the handle. Does not cancel. Allowed inside `done`, and before it. NULL is fine.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn agenthost_pending_free(pending: *mut agenthost_pending) {
-    if !pending.is_null() {
-        // SAFETY: the owner gives up what `agenthost_dispatch_json_async` has made.
-        quietly(|| drop(unsafe { Box::from_raw(pending) }));
-    }
+    // SAFETY: the owner gives the handle up.
+    unsafe { agenthost_pending::free(pending) };
 }

@@ -1,61 +1,83 @@
-//! The C ABI. From these items `include/agenthost.h` is generated, with their documentation, in the order of this list. No
+//! The C ABI. From these items `include/agenthost.h` is generated, with their documentation, in the order of the first list. No
 //! rule of the protocol and none of a host's life stands here: values are carried across the border, and back.
 //!
 //! Every export checks its pointers, catches panics, and knows a forked child. Two borders are crossed: what C hands in is
-//! read by `from_c`, what it is handed is laid out by `to_c`.
+//! read by `values_from_c`, what it is handed is laid out by `values_to_c`. No reference to what C holds lives while one of its
+//! callbacks runs: the callback may free it.
 
+// The header, in its order: rustfmt sorts what no empty line separates.
 mod status;
 mod text;
-mod words;
+
+mod constants;
 
 mod live;
 
-mod requests;
-mod results;
+mod request_structs;
+mod result_structs;
+
+mod callback;
+
+mod reply;
 
 mod service;
 
-mod reply;
+mod log;
+
+mod host_options;
 
 mod host;
 
 mod dispatch;
 
-mod request;
-mod response;
+mod client_request;
+mod client_response;
+
+mod runs_options;
 
 mod runs;
 
+mod outcome_structs;
+
 mod outcome;
+
+mod conflict;
+
 mod worker;
 
 mod operator;
 
-mod conflict;
-
 mod library;
 
-mod call;
-mod entry;
-mod from_c;
-mod sized;
-mod to_c;
+// What the exports share.
+mod export;
+mod failure;
+mod handles;
+mod run_calls;
+mod struct_size;
+mod values_from_c;
+mod values_to_c;
 
+pub use callback::*;
+pub use client_request::*;
+pub use client_response::*;
 pub use conflict::*;
+pub use constants::*;
 pub use dispatch::*;
 pub use host::*;
+pub use host_options::*;
 pub use library::*;
 pub use live::*;
+pub use log::*;
 pub use operator::*;
 pub use outcome::*;
+pub use outcome_structs::*;
 pub use reply::*;
-pub use request::*;
-pub use requests::*;
-pub use response::*;
-pub use results::*;
+pub use request_structs::*;
+pub use result_structs::*;
 pub use runs::*;
+pub use runs_options::*;
 pub use service::*;
 pub use status::*;
 pub use text::*;
-pub use words::*;
 pub use worker::*;

@@ -3,15 +3,15 @@
 use std::ffi::c_void;
 use std::time::Duration;
 
-use super::call::{call, number, owned};
-use super::from_c;
-use super::outcome::{Value, agenthost_outcome, agenthost_outcome_done};
-use super::requests::sized;
+use super::constants::agenthost_run_status;
+use super::outcome::{agenthost_outcome, agenthost_outcome_done};
+use super::outcome_structs::OutcomeValue;
+use super::run_calls::{call, number, owned};
 use super::runs::agenthost_runs;
-use super::sized::{self as grown, Sized};
 use super::status::agenthost_status;
+use super::struct_size::{self, sized_structs};
 use super::text::agenthost_str;
-use super::words::agenthost_run_status;
+use super::values_from_c;
 use crate::protocol::{Path, Violation};
 use crate::runs::{ListRuns, Runs};
 
@@ -46,7 +46,7 @@ pub struct agenthost_list_runs {
     pub limit: u64,
 }
 
-sized!(agenthost_list_runs);
+sized_structs!(agenthost_list_runs);
 
 /// Reads a run's events after `after`, at most `limit` (1 to 1000, 0 for 256), and waits for one, at most `timeout_ms`. Returns at once
 /// when the run has ended. For whoever may see every run. Outcome: events, cursor, `agenthost_outcome_status`.
@@ -67,12 +67,12 @@ pub unsafe extern "C" fn agenthost_runs_wait_events(
         let limit = if limit == 0 { crate::protocol::DEFAULT_PAGE_EVENTS } else { limit };
         Ok(runs.wait_events(None, &run_id, after, limit, Duration::from_millis(timeout_ms)))
     };
-    let value = |followed: crate::runs::RunEvents| Value {
+    let value = |followed: crate::runs::RunEvents| OutcomeValue {
         events: followed.page.events,
         next: followed.page.next_sequence,
         has_more: followed.page.has_more,
         status: Some(followed.status),
-        ..Value::default()
+        ..OutcomeValue::default()
     };
     // SAFETY: as above.
     unsafe { call(runs, (done, data, outcome), start, value) }
@@ -92,11 +92,11 @@ pub unsafe extern "C" fn agenthost_runs_list(
         if request.is_null() {
             return Ok(runs.list_runs(ListRuns::default()));
         }
-        let request = grown::read(request)?;
+        let request = struct_size::read(request)?;
         let place = |name| Path::ROOT.member(name);
         let status = match request.status {
             0 => None,
-            status => Some(from_c::word(status, place("status"))?),
+            status => Some(values_from_c::constant(status, place("status"))?),
         };
         let owner = match (request.has_owner, owned(request.owner, "owner")?) {
             (AGENTHOST_OWNER_ANY, owner) if owner.is_empty() => None,
@@ -111,12 +111,13 @@ pub unsafe extern "C" fn agenthost_runs_list(
             }
             (has, _) => return Err(Violation::new(place("hasOwner"), format!("expected 0, 1 or 2, found {has}")).into()),
         };
-        let agent_id = match (from_c::flag(request.has_agent_id, place("hasAgentId"))?, owned(request.agent_id, "agentId")?) {
-            (true, agent_id) => Some(agent_id),
-            (false, agent_id) if agent_id.is_empty() => None,
-            (false, _) => return Err(Violation::new(place("agentId"), "expected the empty text beside hasAgentId 0").into()),
-        };
-        from_c::reserved(request.reserved, Path::ROOT)?;
+        let agent_id =
+            match (values_from_c::flag(request.has_agent_id, place("hasAgentId"))?, owned(request.agent_id, "agentId")?) {
+                (true, agent_id) => Some(agent_id),
+                (false, agent_id) if agent_id.is_empty() => None,
+                (false, _) => return Err(Violation::new(place("agentId"), "expected the empty text beside hasAgentId 0").into()),
+            };
+        values_from_c::reserved(request.reserved, Path::ROOT)?;
         Ok(runs.list_runs(ListRuns {
             status,
             owner,
@@ -125,8 +126,12 @@ pub unsafe extern "C" fn agenthost_runs_list(
             limit: usize::try_from(request.limit).unwrap_or(usize::MAX),
         }))
     };
-    let value =
-        |page: crate::runs::RunPage| Value { runs: page.runs, next: page.next, has_more: page.has_more, ..Value::default() };
+    let value = |page: crate::runs::RunPage| OutcomeValue {
+        runs: page.runs,
+        next: page.next,
+        has_more: page.has_more,
+        ..OutcomeValue::default()
+    };
     // SAFETY: as above.
     unsafe { call(runs, (done, data, outcome), start, value) }
 }
@@ -148,7 +153,11 @@ pub unsafe extern "C" fn agenthost_runs_admitted_results(
         let limit = usize::try_from(limit).unwrap_or(usize::MAX);
         Ok(runs.admitted_results(&owned(run_id, "runId")?, &owned(after, "after")?, limit))
     };
-    let value = |page: crate::runs::AdmittedPage| Value { admitted: page.results, has_more: page.has_more, ..Value::default() };
+    let value = |page: crate::runs::AdmittedPage| OutcomeValue {
+        admitted: page.results,
+        has_more: page.has_more,
+        ..OutcomeValue::default()
+    };
     // SAFETY: as above.
     unsafe { call(runs, (done, data, outcome), start, value) }
 }
@@ -194,5 +203,5 @@ pub unsafe extern "C" fn agenthost_runs_backup(
     // SAFETY: the caller keeps the header's rules.
     let start = |runs: &Runs| Ok(runs.backup(std::path::Path::new(&unsafe { owned(path, "path") }?)));
     // SAFETY: as above.
-    unsafe { call(runs, (done, data, outcome), start, |()| Value::default()) }
+    unsafe { call(runs, (done, data, outcome), start, |()| OutcomeValue::default()) }
 }

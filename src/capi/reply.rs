@@ -3,16 +3,17 @@
 use std::ffi::c_void;
 use std::sync::Arc;
 
-use super::entry::{Done, Place, entry, quietly};
-use super::from_c::{self, FromC, Unread};
+use super::callback::{self, agenthost_destroy};
+use super::export::{Place, StatusResult, guarded};
+use super::handles::OwnedHandle;
 use super::live::{AGENTHOST_LIVE_REPLIES, Live};
-use super::results::{agenthost_error, agenthost_event, agenthost_run, agenthost_submission};
-use super::service::{agenthost_destroy, destroy};
+use super::result_structs::{agenthost_error, agenthost_event, agenthost_run, agenthost_submission};
 use super::status::{
     AGENTHOST_ALREADY_DONE, AGENTHOST_BAD_ANSWER, AGENTHOST_FORKED, AGENTHOST_INVALID_ARGUMENT, AGENTHOST_NULL_ARGUMENT,
     AGENTHOST_WRONG_OPERATION, agenthost_status,
 };
 use super::text::agenthost_str;
+use super::values_from_c::{self, FromC, ReadError};
 use crate::host::{AbandonedHook, AnswerError, DecidedAnswer, DeferredReply, GivenAnswer, Reply};
 use crate::protocol::{Operation, Path};
 use crate::service::Answer;
@@ -25,20 +26,23 @@ use crate::service::Answer;
 /// - `AGENTHOST_BAD_ANSWER`: a rule of the contract, UTF-8 or JSON is broken: `internal` is taken, the rule is logged;
 /// - `AGENTHOST_ALREADY_DONE`: answered, deferred, cancelled or timed out before: nobody gets this answer;
 /// - `AGENTHOST_NULL_ARGUMENT`, `AGENTHOST_INVALID_SIZE`, `AGENTHOST_WRONG_OPERATION`: nothing happened, the reply is open.
-pub struct agenthost_reply(Held);
+pub struct agenthost_reply(State);
 
 #[allow(clippy::large_enum_variant, reason = "a slot's reply is on the stack, a deferred one in a box")]
-enum Held {
+enum State {
     /// On the stack of the dispatch that runs the slot.
     InSlot(*mut Reply<'static>),
     /// Owned by C.
     Deferred(DeferredReply, #[allow(dead_code, reason = "counted as long as it is there")] Live<AGENTHOST_LIVE_REPLIES>),
 }
 
+/// Only of deferred replies; a slot's is not owned.
+impl OwnedHandle for agenthost_reply {}
+
 impl agenthost_reply {
     /// What a slot gets. It may not be used any more when the slot has returned.
     pub(super) fn in_slot(reply: &mut Reply<'_>) -> agenthost_reply {
-        agenthost_reply(Held::InSlot((&raw mut *reply).cast()))
+        agenthost_reply(State::InSlot((&raw mut *reply).cast()))
     }
 
     /// # Safety
@@ -47,8 +51,8 @@ impl agenthost_reply {
         match &mut self.0 {
             // SAFETY: by this method's own contract the dispatch that owns the reply waits on this very stack. The lifetime is
             // only longer than the truth within the export that asked.
-            Held::InSlot(reply) => unsafe { &mut **reply },
-            Held::Deferred(reply, _) => reply,
+            State::InSlot(reply) => unsafe { &mut **reply },
+            State::Deferred(reply, _) => reply,
         }
     }
 }
@@ -57,7 +61,7 @@ impl agenthost_reply {
 ///
 /// # Safety
 /// `reply` is NULL, or a reply that may be used here: a slot's on its thread while it runs, a deferred one by one thread.
-unsafe fn reply<'a>(reply: *mut agenthost_reply) -> Done<&'a mut Reply<'static>> {
+unsafe fn reply<'a>(reply: *mut agenthost_reply) -> StatusResult<&'a mut Reply<'static>> {
     // SAFETY: by this function's own contract.
     let reply = unsafe { reply.as_mut().ok_or(AGENTHOST_NULL_ARGUMENT)?.get() };
     if reply.is_forked() { Err(AGENTHOST_FORKED) } else { Ok(reply) }
@@ -79,29 +83,29 @@ fn status_of(error: AnswerError) -> agenthost_status {
 unsafe fn answer<T>(
     pointer: *mut agenthost_reply,
     fits: impl FnOnce(Operation) -> bool,
-    read: impl FnOnce() -> Result<T, Unread>,
+    read: impl FnOnce() -> Result<T, ReadError>,
     decide: impl FnOnce(&mut Reply<'static>, T) -> Result<DecidedAnswer<'static>, AnswerError>,
 ) -> agenthost_status {
-    let settled = || {
+    let decided = || {
         // SAFETY: by this function's own contract.
         let reply = unsafe { reply(pointer) }?;
         if !fits(reply.operation()) {
             return Err(AGENTHOST_WRONG_OPERATION);
         }
-        let settled = match read() {
+        let decided = match read() {
             Ok(value) => decide(reply, value),
-            Err(Unread::Misuse(status)) => return Err(status),
-            Err(Unread::Broken(violation)) => reply.decide(GivenAnswer::Broken(violation)),
+            Err(ReadError::Status(status)) => return Err(status),
+            Err(ReadError::Violation(violation)) => reply.decide(GivenAnswer::Broken(violation)),
         };
-        settled.map_err(status_of)
+        decided.map_err(status_of)
     };
-    entry(|| settled()?.deliver().map_err(status_of))
+    guarded(|| decided()?.deliver().map_err(status_of))
 }
 
 /// Answers with a struct, when the operation is one that it answers.
 ///
 /// # Safety
-/// As [`reply`] and [`from_c::read`].
+/// As [`reply`] and [`values_from_c::read`].
 unsafe fn answer_with<T: FromC>(
     pointer: *mut agenthost_reply,
     value: *const T,
@@ -112,7 +116,7 @@ unsafe fn answer_with<T: FromC>(
         return AGENTHOST_NULL_ARGUMENT;
     }
     // SAFETY: by this function's own contract.
-    unsafe { answer(pointer, fits, || from_c::read(value, Path::ROOT), decide) }
+    unsafe { answer(pointer, fits, || values_from_c::read(value, Path::ROOT), decide) }
 }
 
 /// Answers a mutation.
@@ -154,7 +158,7 @@ pub unsafe extern "C" fn agenthost_reply_page(
     has_more: u32,
 ) -> agenthost_status {
     let fits = |operation| operation == Operation::ListEvents;
-    let read = || from_c::flag(has_more, Path::ROOT.member("hasMore"));
+    let read = || values_from_c::flag(has_more, Path::ROOT.member("hasMore"));
     // SAFETY: the caller keeps the header's rules.
     unsafe { answer(reply, fits, read, |reply, has_more| reply.decide(GivenAnswer::Page { next_sequence, has_more })) }
 }
@@ -170,7 +174,9 @@ pub unsafe extern "C" fn agenthost_reply_error(reply: *mut agenthost_reply, erro
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn agenthost_reply_json(reply: *mut agenthost_reply, body: agenthost_str) -> agenthost_status {
     // SAFETY: the caller keeps the header's rules.
-    unsafe { answer(reply, |_| true, || from_c::text(body, Path::ROOT), |reply, body| reply.decide(GivenAnswer::Json(body))) }
+    unsafe {
+        answer(reply, |_| true, || values_from_c::text(body, Path::ROOT), |reply, body| reply.decide(GivenAnswer::Json(body)))
+    }
 }
 
 /// Takes the reply out of the slot. `*deferred` is yours: it works from any thread, one thread at a time, also after the slot
@@ -182,27 +188,27 @@ pub unsafe extern "C" fn agenthost_reply_defer(
     reply: *mut agenthost_reply,
     deferred: *mut *mut agenthost_reply,
 ) -> agenthost_status {
-    entry(|| {
+    guarded(|| {
         // SAFETY: the caller keeps the header's rules.
         let place = unsafe { Place::of(deferred) }?;
         // SAFETY: as above.
         let reply = unsafe { self::reply(reply) }?;
         let taken = reply.defer().map_err(|_| AGENTHOST_ALREADY_DONE)?;
-        place.put(Box::into_raw(Box::new(agenthost_reply(Held::Deferred(taken, Live::new())))));
+        place.put(agenthost_reply(State::Deferred(taken, Live::new())).into_raw());
         Ok(())
     })
 }
 
-/// Gives up a deferred reply. UnavailableReason it answers `unavailable` here; while its slot still runs it goes back to the slot
+/// Gives up a deferred reply. Unanswered it answers `unavailable` here; while its slot still runs it goes back to the slot
 /// instead (which answers through the borrowed reply, or returns and answers `internal`). A reply that a slot borrows is
 /// left alone. NULL is fine.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn agenthost_reply_free(deferred: *mut agenthost_reply) {
     // SAFETY: NULL, a slot's reply while it runs, or a deferred one that its owner gives up.
-    let owned = unsafe { deferred.as_ref() }.is_some_and(|reply| matches!(reply.0, Held::Deferred(..)));
+    let owned = unsafe { deferred.as_ref() }.is_some_and(|reply| matches!(reply.0, State::Deferred(..)));
     if owned {
         // SAFETY: `agenthost_reply_defer` has made it, and its owner gives it up.
-        quietly(|| drop(unsafe { Box::from_raw(deferred) }));
+        unsafe { agenthost_reply::free(deferred) };
     }
 }
 
@@ -212,8 +218,8 @@ pub unsafe extern "C" fn agenthost_reply_is_abandoned(reply: *const agenthost_re
     // SAFETY: the caller keeps the header's rules; a look changes nothing.
     let abandoned = unsafe { reply.as_ref() }.is_some_and(|reply| match &reply.0 {
         // SAFETY: the slot runs on this stack.
-        Held::InSlot(reply) => unsafe { &**reply }.is_abandoned(),
-        Held::Deferred(reply, _) => reply.is_abandoned(),
+        State::InSlot(reply) => unsafe { &**reply }.is_abandoned(),
+        State::Deferred(reply, _) => reply.is_abandoned(),
     });
     u32::from(abandoned)
 }
@@ -222,13 +228,13 @@ pub unsafe extern "C" fn agenthost_reply_is_abandoned(reply: *const agenthost_re
 ///
 /// # Safety
 /// `reply` is NULL, or a reply that may be used here.
-unsafe fn deferred<'a>(reply: *mut agenthost_reply) -> Done<&'a mut DeferredReply> {
+unsafe fn deferred<'a>(reply: *mut agenthost_reply) -> StatusResult<&'a mut DeferredReply> {
     // SAFETY: by this function's own contract.
     match unsafe { reply.as_mut() }.map(|reply| &mut reply.0) {
         None => Err(AGENTHOST_NULL_ARGUMENT),
-        Some(Held::InSlot(_)) => Err(AGENTHOST_INVALID_ARGUMENT),
-        Some(Held::Deferred(reply, _)) if reply.is_forked() => Err(AGENTHOST_FORKED),
-        Some(Held::Deferred(reply, _)) => Ok(reply),
+        Some(State::InSlot(_)) => Err(AGENTHOST_INVALID_ARGUMENT),
+        Some(State::Deferred(reply, _)) if reply.is_forked() => Err(AGENTHOST_FORKED),
+        Some(State::Deferred(reply, _)) => Ok(reply),
     }
 }
 
@@ -254,7 +260,7 @@ impl Notify {
 impl Drop for Notify {
     fn drop(&mut self) {
         // SAFETY: the last holder lets go: `notify` is not running and will not run.
-        unsafe { destroy(self.destroy, self.data) };
+        unsafe { callback::destroy(self.destroy, self.data) };
     }
 }
 
@@ -270,10 +276,10 @@ pub unsafe extern "C" fn agenthost_reply_on_abandoned(
     data: *mut c_void,
     destroy: agenthost_destroy,
 ) -> agenthost_status {
-    entry(|| {
+    guarded(|| {
         let Some(notify) = notify else {
             // SAFETY: this function takes the data over, and nothing else uses it.
-            unsafe { super::service::destroy(destroy, data) };
+            unsafe { callback::destroy(destroy, data) };
             return Err(AGENTHOST_NULL_ARGUMENT);
         };
         let notify = Notify { notify, data, destroy };

@@ -2,42 +2,16 @@
 
 use std::ffi::c_void;
 
+use super::callback::{self, agenthost_destroy};
 use super::reply::agenthost_reply;
-use super::requests::{
-    agenthost_cancel_run, agenthost_create_run, agenthost_get_run, agenthost_list_events, agenthost_resolve_approval,
-    agenthost_resume_run, sized,
+use super::request_structs::{
+    agenthost_call, agenthost_cancel_run, agenthost_create_run, agenthost_get_run, agenthost_list_events,
+    agenthost_resolve_approval, agenthost_resume_run,
 };
-use super::sized::Sized;
-use super::text::{agenthost_pairs, agenthost_str};
-use super::to_c::{self, Pairs};
-use super::words::agenthost_operation;
+use super::struct_size::sized_structs;
+use super::values_to_c::{self, Pairs};
 use crate::host::{DeferringService, Reply};
 use crate::service::{Call, Request};
-
-/// What a slot is told about the call, beside the request. Borrowed until the slot returns.
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct agenthost_call {
-    /// `sizeof(agenthost_call)`.
-    pub struct_size: usize,
-    /// The operation of the request.
-    pub operation: agenthost_operation,
-    /// 1: `principal` counts. 0: none was given. An empty principal is never delivered.
-    pub has_principal: u32,
-    /// Whom the transport authenticated. It never comes from the message.
-    pub principal: agenthost_str,
-    /// Names this request; echoed in the response.
-    pub request_id: agenthost_str,
-    /// Names the mutation: a retry carries the same key. Empty for reads that have none.
-    pub idempotency_key: agenthost_str,
-    /// The envelope's metadata.
-    pub metadata: agenthost_pairs,
-}
-
-sized!(agenthost_call);
-
-/// The end of a callback's data; may be NULL. It runs once, after the last call that could use `data`.
-pub type agenthost_destroy = Option<unsafe extern "C-unwind" fn(data: *mut c_void)>;
 
 /// The application behind a host: six slots, all required. Each runs on the thread that dispatches, on any number of threads
 /// at once, and answers through `reply` before it returns, or defers it. A slot that does neither answers `internal`. After a
@@ -107,7 +81,7 @@ pub struct agenthost_service {
     >,
 }
 
-sized!(agenthost_service);
+sized_structs!(agenthost_service);
 
 impl agenthost_service {
     /// The first slot that is missing.
@@ -136,7 +110,7 @@ impl DeferringService for Slots {
     fn serve(&self, about: &Call<'_>, request: Request<'_>, reply: &mut Reply<'_>) {
         let data = self.0.user_data;
         let pairs = Pairs::of(&about.metadata);
-        let call = to_c::call(about, &pairs);
+        let call = values_to_c::call(about, &pairs);
         let mut reply = agenthost_reply::in_slot(reply);
         let reply = &raw mut reply;
         // SAFETY: the slots are there (`host_new` has checked it) and take what the header says; everything handed out lives
@@ -145,24 +119,24 @@ impl DeferringService for Slots {
             match (&request, &self.0) {
                 (Request::CreateRun(request), agenthost_service { create_run: Some(slot), .. }) => {
                     let (pairs, metadata) = (Pairs::of(&request.context.metadata), Pairs::of(&request.metadata));
-                    let context = to_c::context(&request.context, &pairs);
-                    slot(data, &call, &to_c::create_run(request, &context, &metadata), reply);
+                    let context = values_to_c::context(&request.context, &pairs);
+                    slot(data, &call, &values_to_c::create_run(request, &context, &metadata), reply);
                 }
                 (Request::GetRun(request), agenthost_service { get_run: Some(slot), .. }) => {
-                    slot(data, &call, &to_c::get_run(request), reply);
+                    slot(data, &call, &values_to_c::get_run(request), reply);
                 }
                 (Request::CancelRun(request), agenthost_service { cancel_run: Some(slot), .. }) => {
-                    slot(data, &call, &to_c::cancel_run(request), reply);
+                    slot(data, &call, &values_to_c::cancel_run(request), reply);
                 }
                 (Request::ResolveApproval(request), agenthost_service { resolve_approval: Some(slot), .. }) => {
                     let metadata = Pairs::of(&request.metadata);
-                    slot(data, &call, &to_c::resolve_approval(request, &metadata), reply);
+                    slot(data, &call, &values_to_c::resolve_approval(request, &metadata), reply);
                 }
                 (Request::ResumeRun(request), agenthost_service { resume_run: Some(slot), .. }) => {
-                    slot(data, &call, &to_c::resume_run(request), reply);
+                    slot(data, &call, &values_to_c::resume_run(request), reply);
                 }
                 (Request::ListEvents(request), agenthost_service { list_events: Some(slot), .. }) => {
-                    slot(data, &call, &to_c::list_events(request), reply);
+                    slot(data, &call, &values_to_c::list_events(request), reply);
                 }
                 _ => {}
             }
@@ -171,17 +145,6 @@ impl DeferringService for Slots {
 
     fn destroy(&self) {
         // SAFETY: the core calls this once, after the last slot.
-        unsafe { destroy(self.0.destroy, self.0.user_data) };
-    }
-}
-
-/// Ends a callback's data.
-///
-/// # Safety
-/// Called once for this data, after the last callback that could use it.
-pub(super) unsafe fn destroy(destroy: agenthost_destroy, data: *mut c_void) {
-    if let Some(destroy) = destroy {
-        // SAFETY: by this function's own contract.
-        unsafe { destroy(data) };
+        unsafe { callback::destroy(self.0.destroy, self.0.user_data) };
     }
 }

@@ -11,7 +11,7 @@ pub const AGENTHOST_OK: agenthost_status = 0;
 pub const AGENTHOST_NULL_ARGUMENT: agenthost_status = 1;
 /// A value is out of range; `why`, where a function offers it, names it. Nothing happened.
 pub const AGENTHOST_INVALID_ARGUMENT: agenthost_status = 2;
-/// A `struct_size` is too small, or the struct has an unknown tail that is not 0. Nothing happened.
+/// A `struct_size` is too small or over 4096, or the struct has an unknown tail that is not 0. Nothing happened.
 pub const AGENTHOST_INVALID_SIZE: agenthost_status = 3;
 /// The host is closing or closed (never from dispatch: that answers `unavailable`).
 pub const AGENTHOST_CLOSED: agenthost_status = 4;
@@ -41,7 +41,7 @@ pub extern "C" fn agenthost_status_text(status: agenthost_status) -> *const c_ch
         AGENTHOST_OK => c"ok",
         AGENTHOST_NULL_ARGUMENT => c"a required pointer is NULL",
         AGENTHOST_INVALID_ARGUMENT => c"a value is out of range",
-        AGENTHOST_INVALID_SIZE => c"a struct_size is too small, or an unknown tail is not 0",
+        AGENTHOST_INVALID_SIZE => c"a struct_size is too small or over 4096, or an unknown tail is not 0",
         AGENTHOST_CLOSED => c"the host is closing or closed",
         AGENTHOST_FORKED => c"this process is a fork of the one that made the handle",
         AGENTHOST_ALREADY_DONE => c"answered, cancelled or deferred before: nothing changed",

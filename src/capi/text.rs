@@ -2,7 +2,7 @@
 
 use std::ffi::c_char;
 
-use super::entry::quietly;
+use super::handles::{OwnedHandle, read_or};
 use super::live::{AGENTHOST_LIVE_BUFFERS, Live};
 
 /// Borrowed UTF-8 text: pointer and length in bytes, not NUL-terminated, may contain U+0000. Length 0 ignores the pointer. What
@@ -54,31 +54,30 @@ pub struct agenthost_buffer {
 }
 
 impl agenthost_buffer {
-    /// A buffer for C to own.
-    pub(super) fn make(bytes: Vec<u8>) -> *mut agenthost_buffer {
-        Box::into_raw(Box::new(agenthost_buffer { bytes, _live: Live::new() }))
+    pub(super) fn new(bytes: Vec<u8>) -> agenthost_buffer {
+        agenthost_buffer { bytes, _live: Live::new() }
     }
 }
+
+impl OwnedHandle for agenthost_buffer {}
 
 /// The buffer's first byte; valid until it is freed. Not NUL-terminated. NULL for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn agenthost_buffer_data(buffer: *const agenthost_buffer) -> *const c_char {
     // SAFETY: the caller hands in NULL or a buffer that is not freed.
-    unsafe { buffer.as_ref() }.map_or(std::ptr::null(), |buffer| buffer.bytes.as_ptr().cast())
+    unsafe { read_or(buffer, std::ptr::null(), |buffer| buffer.bytes.as_ptr().cast()) }
 }
 
 /// The number of bytes in the buffer. 0 for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn agenthost_buffer_len(buffer: *const agenthost_buffer) -> usize {
     // SAFETY: the caller hands in NULL or a buffer that is not freed.
-    unsafe { buffer.as_ref() }.map_or(0, |buffer| buffer.bytes.len())
+    unsafe { read_or(buffer, 0, |buffer| buffer.bytes.len()) }
 }
 
 /// Frees a buffer. NULL is fine.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn agenthost_buffer_free(buffer: *mut agenthost_buffer) {
-    if !buffer.is_null() {
-        // SAFETY: the caller owns the buffer, which `make` has made, and gives it up.
-        quietly(|| drop(unsafe { Box::from_raw(buffer) }));
-    }
+    // SAFETY: the caller owns the buffer and gives it up.
+    unsafe { agenthost_buffer::free(buffer) };
 }

@@ -6,14 +6,14 @@
 use std::ffi::c_void;
 use std::time::Duration;
 
-use super::call::{agents, call, claim, json, number, owned, submission};
-use super::from_c;
-use super::outcome::{Value, agenthost_outcome, agenthost_outcome_done};
-use super::requests::sized;
+use super::outcome::{agenthost_outcome, agenthost_outcome_done};
+use super::outcome_structs::OutcomeValue;
+use super::run_calls::{agents, call, claim, json, number, owned, submission};
 use super::runs::agenthost_runs;
-use super::sized::{self as grown, Sized};
-use super::status::{AGENTHOST_NULL_ARGUMENT, agenthost_status};
+use super::status::agenthost_status;
+use super::struct_size::{self, sized_structs};
 use super::text::{agenthost_pairs, agenthost_str};
+use super::values_from_c;
 use crate::protocol::{Path, RunStatus};
 use crate::runs::{ClaimRequest, NewEvent, Runs, Suspension, ToolResult};
 
@@ -33,7 +33,7 @@ pub struct agenthost_claim_request {
     pub lease_ms: u64,
 }
 
-sized!(agenthost_claim_request);
+sized_structs!(agenthost_claim_request);
 
 /// Something that happened, told by a worker.
 #[repr(C)]
@@ -53,7 +53,7 @@ pub struct agenthost_new_event {
     pub metadata: agenthost_pairs,
 }
 
-sized!(agenthost_new_event);
+sized_structs!(agenthost_new_event);
 
 /// What a run waits for, and how it goes on.
 #[repr(C)]
@@ -73,7 +73,7 @@ pub struct agenthost_suspension {
     pub continuation: agenthost_str,
 }
 
-sized!(agenthost_suspension);
+sized_structs!(agenthost_suspension);
 
 /// What a tool call came to.
 #[repr(C)]
@@ -93,7 +93,7 @@ pub struct agenthost_tool_result {
     pub outcome: agenthost_str,
 }
 
-sized!(agenthost_tool_result);
+sized_structs!(agenthost_tool_result);
 
 /// Takes the longest claimable run of the agents. Outcome: `agenthost_outcome_claimed`, NULL when there is none.
 ///
@@ -109,14 +109,14 @@ pub unsafe extern "C" fn agenthost_runs_claim(
 ) -> agenthost_status {
     // SAFETY: the caller keeps the header's rules, here and below.
     let start = |runs: &Runs| unsafe {
-        let request = grown::read(request)?;
+        let request = struct_size::read(request)?;
         let lease = (request.lease_ms > 0).then(|| Duration::from_millis(request.lease_ms));
         let agent_ids = agents(request.agent_ids, request.agent_id_count)?;
         Ok(runs.claim(&ClaimRequest { agent_ids, worker: owned(request.worker, "worker")?, lease }))
     };
     let value = |claimed: Option<crate::runs::Claimed>| {
         let text = claimed.as_ref().map(|claimed| claimed.claim.token.reveal()).unwrap_or_default();
-        Value { text, claimed: claimed.map(Box::new), ..Value::default() }
+        OutcomeValue { text, claimed: claimed.map(Box::new), ..OutcomeValue::default() }
     };
     // SAFETY: as above.
     unsafe { call(runs, (done, data, outcome), start, value) }
@@ -134,7 +134,7 @@ pub unsafe extern "C" fn agenthost_runs_heartbeat(
 ) -> agenthost_status {
     // SAFETY: the caller keeps the header's rules.
     let start = |runs: &Runs| Ok(runs.heartbeat(&unsafe { claim(run_id, token) }?));
-    let value = |lease: crate::runs::Lease| Value { number: lease.ends_at_unix_ms, ..Value::default() };
+    let value = |lease: crate::runs::Lease| OutcomeValue { number: lease.ends_at_unix_ms, ..OutcomeValue::default() };
     // SAFETY: as above.
     unsafe { call(runs, (done, data, outcome), start, value) }
 }
@@ -157,20 +157,15 @@ pub unsafe extern "C" fn agenthost_runs_append_events(
     let start = |runs: &Runs| unsafe {
         let claim = claim(run_id, token)?;
         let mut read = Vec::new();
-        if event_count > 0 {
-            if events.is_null() {
-                return Err(AGENTHOST_NULL_ARGUMENT.into());
-            }
-            for event in std::slice::from_raw_parts(events, event_count) {
-                let event = grown::read(*event)?;
-                read.push(NewEvent {
-                    event_type: owned(event.r#type, "type")?,
-                    step_id: owned(event.step_id, "stepId")?,
-                    tool_call_id: owned(event.tool_call_id, "toolCallId")?,
-                    data: json(event.data, "data")?,
-                    metadata: from_c::pairs(event.metadata, Path::ROOT.member("metadata"))?.into_owned(),
-                });
-            }
+        for event in values_from_c::array(events, event_count)? {
+            let event = struct_size::read(*event)?;
+            read.push(NewEvent {
+                event_type: owned(event.r#type, "type")?,
+                step_id: owned(event.step_id, "stepId")?,
+                tool_call_id: owned(event.tool_call_id, "toolCallId")?,
+                data: json(event.data, "data")?,
+                metadata: values_from_c::pairs(event.metadata, Path::ROOT.member("metadata"))?.into_owned(),
+            });
         }
         let key = owned(key, "key")?;
         Ok(runs.append_events(&claim, &read, Some(&*key).filter(|key| !key.is_empty())))
@@ -193,17 +188,18 @@ pub unsafe extern "C" fn agenthost_runs_suspend(
 ) -> agenthost_status {
     // SAFETY: the caller keeps the header's rules, here and below.
     let start = |runs: &Runs| unsafe {
-        let suspension = grown::read(suspension)?;
+        let suspension = struct_size::read(suspension)?;
         let suspension = Suspension {
             tool_call_id: owned(suspension.tool_call_id, "toolCallId")?,
             tool_name: owned(suspension.tool_name, "toolName")?,
             reason: owned(suspension.reason, "reason")?,
-            metadata: from_c::pairs(suspension.metadata, Path::ROOT.member("metadata"))?.into_owned(),
+            metadata: values_from_c::pairs(suspension.metadata, Path::ROOT.member("metadata"))?.into_owned(),
             continuation: json(suspension.continuation, "continuation")?,
         };
         Ok(runs.suspend(&claim(run_id, token)?, suspension))
     };
-    let value = |suspended: crate::runs::Suspended| Value { text: suspended.approval_id, ..submission(suspended.submission) };
+    let value =
+        |suspended: crate::runs::Suspended| OutcomeValue { text: suspended.approval_id, ..submission(suspended.submission) };
     // SAFETY: as above.
     unsafe { call(runs, (done, data, outcome), start, value) }
 }
@@ -221,7 +217,7 @@ pub unsafe extern "C" fn agenthost_runs_admit_tool_result(
 ) -> agenthost_status {
     // SAFETY: the caller keeps the header's rules, here and below.
     let start = |runs: &Runs| unsafe {
-        let result = grown::read(result)?;
+        let result = struct_size::read(result)?;
         let result = ToolResult {
             step_id: owned(result.step_id, "stepId")?,
             tool_call_id: owned(result.tool_call_id, "toolCallId")?,
@@ -231,7 +227,7 @@ pub unsafe extern "C" fn agenthost_runs_admit_tool_result(
         };
         Ok(runs.admit_tool_result(&claim(run_id, token)?, result))
     };
-    let value = |admitted: crate::runs::Admitted| Value { admitted: vec![admitted], ..Value::default() };
+    let value = |admitted: crate::runs::Admitted| OutcomeValue { admitted: vec![admitted], ..OutcomeValue::default() };
     // SAFETY: as above.
     unsafe { call(runs, (done, data, outcome), start, value) }
 }
@@ -284,7 +280,7 @@ pub unsafe extern "C" fn agenthost_runs_give_back(
     // SAFETY: the caller keeps the header's rules.
     let start = |runs: &Runs| Ok(runs.release(&unsafe { claim(run_id, token) }?, Duration::from_millis(delay_ms)));
     // SAFETY: as above.
-    unsafe { call(runs, (done, data, outcome), start, |()| Value::default()) }
+    unsafe { call(runs, (done, data, outcome), start, |()| OutcomeValue::default()) }
 }
 
 /// Waits, at most `timeout_ms`, until the claim is not valid any more. Outcome: `agenthost_outcome_status`, 0 while it is valid.
@@ -300,7 +296,7 @@ pub unsafe extern "C" fn agenthost_runs_wait_claim_lost(
 ) -> agenthost_status {
     // SAFETY: the caller keeps the header's rules.
     let start = |runs: &Runs| Ok(runs.wait_claim_lost(&unsafe { claim(run_id, token) }?, Duration::from_millis(timeout_ms)));
-    let value = |status: Option<RunStatus>| Value { status, ..Value::default() };
+    let value = |status: Option<RunStatus>| OutcomeValue { status, ..OutcomeValue::default() };
     // SAFETY: as above.
     unsafe { call(runs, (done, data, outcome), start, value) }
 }

@@ -3,7 +3,7 @@
 
 #include "answers.h"
 
-enum { EXTRA = 16 };
+enum { EXTRA = 16, LARGEST = 4096 };
 
 /* A copy of a struct with another size and a tail, in memory of exactly that size. The caller frees it. */
 static void *resized(const void *from, size_t known, size_t size, unsigned char last) {
@@ -43,6 +43,17 @@ static void in_all_sizes(const void *from, size_t known, int (*give)(const void 
         check_equal_at(give(value), AGENTHOST_INVALID_SIZE, what, (int)(known + i), "longer, the tail is not 0");
         free(value);
     }
+    value = resized(from, known, LARGEST, 0);
+    check_equal_at(give(value), good, what, LARGEST, "as large as a struct may be");
+    free(value);
+    value = resized(from, known, LARGEST + 1, 0);
+    check_equal_at(give(value), AGENTHOST_INVALID_SIZE, what, LARGEST + 1, "larger than any struct");
+    free(value);
+    /* What a variable holds that nobody has set: there is no such memory to look at. */
+    value = resized(from, known, known, 0);
+    memset(value, 0xff, sizeof(size_t));
+    check_equal_at(give(value), AGENTHOST_INVALID_SIZE, what, -1, "larger than memory");
+    free(value);
     value = resized(from, known, known, 0);
     check_equal_at(give(value), good, what, (int)known, "as it is");
     free(value);
@@ -117,8 +128,8 @@ static int make(const agenthost_service *service, const agenthost_host_options *
     return status;
 }
 
-/* The data is taken over when at least the first release's struct is there, and only then. */
-static int expected_ends(size_t size, size_t known) { return size >= known; }
+/* The data is taken over when at least the first release's struct is there, and the size is one that a struct may have. */
+static int expected_ends(size_t size, size_t known) { return size >= known && size <= LARGEST; }
 
 static int give_service(const void *value) {
     size_t size = ((const agenthost_service *)value)->struct_size;
@@ -182,6 +193,33 @@ static void dispatch_options(void) {
     options.reserved = 0;
     options.has_principal = 2;
     CHECK_EQUAL(give_dispatch_options(&options), AGENTHOST_INVALID_ARGUMENT);
+}
+
+/* -1, say, as other functions return it: no text and no array is that long. */
+static void lengths_that_are_larger_than_memory(void) {
+    stub service = {0};
+    agenthost_host *host = stub_host(&service, serve_well, NULL);
+    agenthost_dispatch_options options;
+    agenthost_host_options of_host = stub_options(&service);
+    agenthost_service slots = stub_service(&service);
+    agenthost_host *other = NULL;
+    agenthost_str message = request_of(AGENTHOST_GET_RUN), name = agenthost_text("shoe-size");
+    agenthost_buffer *response = NULL, *why = NULL;
+    message.len = (size_t)-1;
+    CHECK_EQUAL(agenthost_dispatch_json(host, message, &response), AGENTHOST_INVALID_ARGUMENT);
+    AGENTHOST_INIT(&options);
+    options.has_principal = 1;
+    options.principal.data = "somebody";
+    options.principal.len = (size_t)-1;
+    CHECK_EQUAL(agenthost_dispatch_json_with(host, request_of(AGENTHOST_GET_RUN), &options, &response), AGENTHOST_INVALID_ARGUMENT);
+    CHECK(response == NULL);
+    CHECK_EQUAL(atomic_load(&service.served), 0);
+    agenthost_host_release(host);
+    of_host.sensitive_names = &name;
+    of_host.sensitive_name_count = (size_t)-1 / sizeof name;
+    CHECK_EQUAL(agenthost_host_new(&slots, &of_host, &other, &why), AGENTHOST_INVALID_ARGUMENT);
+    CHECK(other == NULL && agenthost_buffer_len(why) > 0);
+    agenthost_buffer_free(why);
 }
 
 /* ------------------------------------------------------------------------------------------------------------ requests */
@@ -289,6 +327,7 @@ const test size_tests[] = {
     {"sizes: of the structs of answers", answers},
     {"sizes: of a service and host options; what was readable is ended", hosts},
     {"sizes: of dispatch options, and their flags", dispatch_options},
+    {"sizes: lengths that are larger than memory", lengths_that_are_larger_than_memory},
     {"sizes: of the structs of requests, and their numbers", requests},
     {"sizes: of what the library hands out", what_the_library_hands_out},
     {NULL, NULL},

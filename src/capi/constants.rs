@@ -85,7 +85,7 @@ pub const AGENTHOST_REASON_CURSOR_EXPIRED: agenthost_reason = 8;
 pub const AGENTHOST_REASON_CURSOR_AHEAD: agenthost_reason = 9;
 
 /// A word of the contract that C knows as a number.
-pub(super) trait Word: Copy + PartialEq + Sized + 'static {
+pub(super) trait Constant: Copy + PartialEq + Sized + 'static {
     /// All of them, the first as 1.
     const ALL: &'static [Self];
 
@@ -99,23 +99,23 @@ pub(super) trait Word: Copy + PartialEq + Sized + 'static {
     }
 }
 
-impl Word for Operation {
+impl Constant for Operation {
     const ALL: &'static [Operation] = &Operation::ALL;
 }
 
-impl Word for RunStatus {
+impl Constant for RunStatus {
     const ALL: &'static [RunStatus] = &RunStatus::ALL;
 }
 
-impl Word for Resolution {
+impl Constant for Resolution {
     const ALL: &'static [Resolution] = &Resolution::ALL;
 }
 
-impl Word for ErrorCode {
+impl Constant for ErrorCode {
     const ALL: &'static [ErrorCode] = &ErrorCode::ALL;
 }
 
-impl Word for Reason {
+impl Constant for Reason {
     const ALL: &'static [Reason] = &Reason::ALL;
 }
 

@@ -1,9 +1,9 @@
 //! The results and the error as C sees them, both as a service answers and as a client reads them.
 
-use super::requests::{agenthost_context, sized};
-use super::sized::Sized;
+use super::constants::{agenthost_code, agenthost_resolution, agenthost_run_status};
+use super::request_structs::agenthost_context;
+use super::struct_size::sized_structs;
 use super::text::{agenthost_optional_i64, agenthost_pairs, agenthost_str};
-use super::words::{agenthost_code, agenthost_resolution, agenthost_run_status};
 
 /// What a mutation answers: the run as it is now.
 #[repr(C)]
@@ -127,4 +127,4 @@ pub struct agenthost_error {
     pub original_code: agenthost_str,
 }
 
-sized!(agenthost_submission, agenthost_approval, agenthost_run, agenthost_event, agenthost_error);
+sized_structs!(agenthost_submission, agenthost_approval, agenthost_run, agenthost_event, agenthost_error);

@@ -1,13 +1,12 @@
 //! Lays out what C is handed: structs that borrow from values on this side, which have to outlive them.
 
-use super::requests::{
-    agenthost_cancel_run, agenthost_context, agenthost_create_run, agenthost_get_run, agenthost_list_events,
+use super::constants::Constant;
+use super::request_structs::{
+    agenthost_call, agenthost_cancel_run, agenthost_context, agenthost_create_run, agenthost_get_run, agenthost_list_events,
     agenthost_resolve_approval, agenthost_resume_run,
 };
-use super::results::{agenthost_approval, agenthost_error, agenthost_event, agenthost_run, agenthost_submission};
-use super::service::agenthost_call;
+use super::result_structs::{agenthost_approval, agenthost_error, agenthost_event, agenthost_run, agenthost_submission};
 use super::text::{agenthost_optional_i64, agenthost_pair, agenthost_pairs, agenthost_str};
-use super::words::Word;
 use crate::protocol::{ExecutionContext, HostError, Metadata};
 use crate::service::{
     ApprovalView, Call, CancelRun, CreateRun, Event, GetRun, ListEvents, ResolveApproval, ResumeRun, RunSubmission, RunView,

@@ -3,15 +3,15 @@
 
 use std::borrow::Cow;
 
-use super::requests::{
+use super::constants::Constant;
+use super::request_structs::{
     agenthost_cancel_run, agenthost_context, agenthost_create_run, agenthost_get_run, agenthost_list_events,
     agenthost_resolve_approval, agenthost_resume_run,
 };
-use super::results::{agenthost_approval, agenthost_error, agenthost_event, agenthost_run, agenthost_submission};
-use super::sized;
-use super::status::{AGENTHOST_NULL_ARGUMENT, agenthost_status};
+use super::result_structs::{agenthost_approval, agenthost_error, agenthost_event, agenthost_run, agenthost_submission};
+use super::status::{AGENTHOST_INVALID_ARGUMENT, AGENTHOST_NULL_ARGUMENT, agenthost_status};
+use super::struct_size::{self, SizedStruct};
 use super::text::{agenthost_optional_i64, agenthost_pairs, agenthost_str};
-use super::words::Word;
 use crate::protocol::{
     DEFAULT_CANCEL_REASON, DEFAULT_PAGE_EVENTS, ExecutionContext, FreeJson, HostError, Metadata, Path, Violation,
 };
@@ -20,25 +20,44 @@ use crate::service::{
 };
 
 /// Why something from C could not be read.
-pub(super) enum Unread {
-    /// A pointer is NULL or a size is wrong: misuse.
-    Misuse(agenthost_status),
+pub(super) enum ReadError {
+    /// A pointer is NULL, or a size or a length is wrong: misuse.
+    Status(agenthost_status),
     /// A value cannot be what the contract wants there.
-    Broken(Box<Violation>),
+    Violation(Box<Violation>),
 }
 
-type Read<T> = Result<T, Unread>;
+type Read<T> = Result<T, ReadError>;
 
-impl From<agenthost_status> for Unread {
-    fn from(status: agenthost_status) -> Unread {
-        Unread::Misuse(status)
+impl From<agenthost_status> for ReadError {
+    fn from(status: agenthost_status) -> ReadError {
+        ReadError::Status(status)
     }
 }
 
-impl From<Box<Violation>> for Unread {
-    fn from(violation: Box<Violation>) -> Unread {
-        Unread::Broken(violation)
+impl From<Box<Violation>> for ReadError {
+    fn from(violation: Box<Violation>) -> ReadError {
+        ReadError::Violation(violation)
     }
+}
+
+/// The items of an array.
+///
+/// # Safety
+/// `count` is 0, or `items` is NULL or leads to `count` items that nobody changes while the result is used.
+pub(super) unsafe fn array<'a, T>(items: *const T, count: usize) -> Result<&'a [T], agenthost_status> {
+    if count == 0 {
+        return Ok(&[]);
+    }
+    if items.is_null() {
+        return Err(AGENTHOST_NULL_ARGUMENT);
+    }
+    // -1 as a length, say: no memory is that large.
+    if count > isize::MAX.unsigned_abs() / size_of::<T>() {
+        return Err(AGENTHOST_INVALID_ARGUMENT);
+    }
+    // SAFETY: by this function's own contract.
+    Ok(unsafe { std::slice::from_raw_parts(items, count) })
 }
 
 /// The bytes of a text.
@@ -46,14 +65,8 @@ impl From<Box<Violation>> for Unread {
 /// # Safety
 /// The text is empty, or its pointer is NULL or leads to `len` bytes that nobody changes while the result is used.
 pub(super) unsafe fn bytes<'a>(text: agenthost_str) -> Result<&'a [u8], agenthost_status> {
-    if text.len == 0 {
-        return Ok(&[]);
-    }
-    if text.data.is_null() {
-        return Err(AGENTHOST_NULL_ARGUMENT);
-    }
     // SAFETY: by this function's own contract.
-    Ok(unsafe { std::slice::from_raw_parts(text.data.cast(), text.len) })
+    unsafe { array(text.data.cast(), text.len) }
 }
 
 /// A text as UTF-8.
@@ -95,14 +108,11 @@ pub(super) unsafe fn free_json<'a>(value: agenthost_str, path: Path<'_>, default
 /// # Safety
 /// `items` leads to `count` pairs, each as [`bytes`] wants it, or `count` is 0, or `items` is NULL.
 pub(super) unsafe fn pairs<'a>(pairs: agenthost_pairs, path: Path<'_>) -> Read<Metadata<'a>> {
-    if pairs.count == 0 {
+    // SAFETY: by this function's own contract.
+    let items = unsafe { array(pairs.items, pairs.count) }?;
+    if items.is_empty() {
         return Ok(Metadata::new());
     }
-    if pairs.items.is_null() {
-        return Err(AGENTHOST_NULL_ARGUMENT.into());
-    }
-    // SAFETY: by this function's own contract.
-    let items = unsafe { std::slice::from_raw_parts(pairs.items, pairs.count) };
     let mut read = Vec::with_capacity(items.len());
     for item in items {
         // SAFETY: by this function's own contract.
@@ -114,7 +124,7 @@ pub(super) unsafe fn pairs<'a>(pairs: agenthost_pairs, path: Path<'_>) -> Read<M
     Metadata::from_pairs(read).map_err(|name| Violation::new(path.member(&name), "expected the name once, found it again").into())
 }
 
-pub(super) fn word<T: Word>(number: i32, path: Path<'_>) -> Read<T> {
+pub(super) fn constant<T: Constant>(number: i32, path: Path<'_>) -> Read<T> {
     let most = T::ALL.len();
     T::from_number(number)
         .ok_or_else(|| Violation::new(path, format!("expected one of the constants 1 to {most}, found {number}")).into())
@@ -141,24 +151,24 @@ fn optional(number: agenthost_optional_i64, path: Path<'_>) -> Read<Option<i64>>
 }
 
 /// What can be read from a struct of the header.
-pub(super) trait FromC: sized::Sized {
+pub(super) trait FromC: SizedStruct {
     /// What it is here.
     type Value<'a>;
 
     /// Reads the members.
     ///
     /// # Safety
-    /// Every text, map and struct that it leads to is as [`bytes`], [`pairs`] and [`sized::read`] want it.
+    /// Every text, map and struct that it leads to is as [`bytes`], [`pairs`] and [`struct_size::read`] want it.
     unsafe fn value<'a>(self, path: Path<'_>) -> Read<Self::Value<'a>>;
 }
 
 /// Reads a struct and what it leads to.
 ///
 /// # Safety
-/// As [`sized::read`] and [`FromC::value`].
+/// As [`struct_size::read`] and [`FromC::value`].
 pub(super) unsafe fn read<'a, T: FromC>(pointer: *const T, path: Path<'_>) -> Read<T::Value<'a>> {
     // SAFETY: by this function's own contract.
-    unsafe { sized::read(pointer)?.value(path) }
+    unsafe { struct_size::read(pointer)?.value(path) }
 }
 
 impl FromC for agenthost_context {
@@ -232,7 +242,7 @@ impl FromC for agenthost_resolve_approval {
                 run_id: string(self.run_id, path.member("runId"))?,
                 expected_revision: self.expected_revision,
                 approval_id: string(self.approval_id, path.member("approvalId"))?,
-                resolution: word(self.resolution, path.member("resolution"))?,
+                resolution: constant(self.resolution, path.member("resolution"))?,
                 reason: string(self.reason, path.member("reason"))?,
                 metadata: pairs(self.metadata, path.member("metadata"))?,
             })
@@ -276,7 +286,7 @@ impl FromC for agenthost_submission {
             // SAFETY: by this method's own contract.
             run_id: unsafe { string(self.run_id, path.member("runId")) }?,
             revision: self.revision,
-            status: word(self.status, path.member("status"))?,
+            status: constant(self.status, path.member("status"))?,
         })
     }
 }
@@ -292,7 +302,7 @@ impl FromC for agenthost_approval {
                 approval_id: string(self.approval_id, path.member("approvalId"))?,
                 tool_call_id: string(self.tool_call_id, path.member("toolCallId"))?,
                 tool_name: string(self.tool_name, path.member("toolName"))?,
-                resolution: word(self.resolution, path.member("resolution"))?,
+                resolution: constant(self.resolution, path.member("resolution"))?,
                 reason: string(self.reason, path.member("reason"))?,
                 created_at_unix_ms: self.created_at_unix_ms,
                 resolved_at_unix_ms: optional(self.resolved_at_unix_ms, path.member("resolvedAtUnixMs"))?,
@@ -312,7 +322,7 @@ impl FromC for agenthost_run {
             Ok(RunView {
                 run_id: string(self.run_id, path.member("runId"))?,
                 revision: self.revision,
-                status: word(self.status, path.member("status"))?,
+                status: constant(self.status, path.member("status"))?,
                 context: match self.context.is_null() {
                     true => ExecutionContext::default(),
                     false => read(self.context, path.member("context"))?,
@@ -343,7 +353,7 @@ impl FromC for agenthost_event {
                 run_id: string(self.run_id, path.member("runId"))?,
                 sequence: self.sequence,
                 event_type: string(self.r#type, path.member("type"))?,
-                status: word(self.status, path.member("status"))?,
+                status: constant(self.status, path.member("status"))?,
                 step_id: string(self.step_id, path.member("stepId"))?,
                 tool_call_id: string(self.tool_call_id, path.member("toolCallId"))?,
                 timestamp_unix_ms: self.timestamp_unix_ms,
@@ -361,7 +371,7 @@ impl FromC for agenthost_error {
         // SAFETY: by this method's own contract.
         unsafe {
             Ok(HostError {
-                code: word(self.code, path.member("code"))?,
+                code: constant(self.code, path.member("code"))?,
                 message: string(self.message, path.member("message"))?,
                 retryable: flag(self.retryable, path.member("retryable"))?,
                 details: free_json(self.details, path.member("details"), FreeJson::EMPTY_OBJECT)?,

@@ -1,8 +1,28 @@
-//! The six requests and the execution context as C sees them, both as a service gets and as a client builds them.
+//! The call, the six requests and the execution context as C sees them, both as a service gets and as a client builds them.
 
-use super::sized::Sized;
+use super::constants::{agenthost_operation, agenthost_resolution};
+use super::struct_size::sized_structs;
 use super::text::{agenthost_optional_i64, agenthost_pairs, agenthost_str};
-use super::words::agenthost_resolution;
+
+/// What a slot is told about the call, beside the request. Borrowed until the slot returns.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct agenthost_call {
+    /// `sizeof(agenthost_call)`.
+    pub struct_size: usize,
+    /// The operation of the request.
+    pub operation: agenthost_operation,
+    /// 1: `principal` counts. 0: none was given. An empty principal is never delivered.
+    pub has_principal: u32,
+    /// Whom the transport authenticated. It never comes from the message.
+    pub principal: agenthost_str,
+    /// Names this request; echoed in the response.
+    pub request_id: agenthost_str,
+    /// Names the mutation: a retry carries the same key. Empty for reads that have none.
+    pub idempotency_key: agenthost_str,
+    /// The envelope's metadata.
+    pub metadata: agenthost_pairs,
+}
 
 /// Where a run comes from. Every string is empty where nothing is known.
 #[repr(C)]
@@ -126,19 +146,8 @@ pub struct agenthost_list_events {
     pub limit: u64,
 }
 
-macro_rules! sized {
-    ($($name:ident),* $(,)?) => {
-        $(
-            // SAFETY: `repr(C)` of a size, pointers and integers, without padding (the layout test computes it).
-            unsafe impl Sized for $name {
-                const FIRST_SIZE: usize = size_of::<$name>();
-            }
-        )*
-    };
-}
-pub(super) use sized;
-
-sized!(
+sized_structs!(
+    agenthost_call,
     agenthost_context,
     agenthost_create_run,
     agenthost_get_run,

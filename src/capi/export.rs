@@ -1,15 +1,15 @@
-//! What every export does first: catch panics, check pointers.
+//! What every export does: it catches panics, and writes results to places that C gives.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use super::status::{AGENTHOST_NULL_ARGUMENT, AGENTHOST_OK, AGENTHOST_PANIC, agenthost_status};
 
-/// The body of an export that says how it went.
-pub(super) type Done<T = ()> = Result<T, agenthost_status>;
+/// What the body of an export comes to, before it is a status.
+pub(super) type StatusResult<T = ()> = Result<T, agenthost_status>;
 
 /// Runs the body of an export that returns a status. A panic inside is a status too.
 #[inline]
-pub(super) fn entry(body: impl FnOnce() -> Done) -> agenthost_status {
+pub(super) fn guarded(body: impl FnOnce() -> StatusResult) -> agenthost_status {
     match catch_unwind(AssertUnwindSafe(body)) {
         Ok(Ok(())) => AGENTHOST_OK,
         Ok(Err(status)) => status,
@@ -18,7 +18,7 @@ pub(super) fn entry(body: impl FnOnce() -> Done) -> agenthost_status {
 }
 
 /// Runs the body of an export that returns nothing.
-pub(super) fn quietly(body: impl FnOnce()) {
+pub(super) fn guarded_silently(body: impl FnOnce()) {
     // A panic has told the panic hook; there is no status to return.
     let _ = catch_unwind(AssertUnwindSafe(body));
 }
@@ -31,7 +31,7 @@ impl<T> Place<T> {
     ///
     /// # Safety
     /// `place` is NULL, or writable until the export returns.
-    pub(super) unsafe fn of(place: *mut *mut T) -> Done<Place<T>> {
+    pub(super) unsafe fn of(place: *mut *mut T) -> StatusResult<Place<T>> {
         if place.is_null() {
             return Err(AGENTHOST_NULL_ARGUMENT);
         }
@@ -41,17 +41,8 @@ impl<T> Place<T> {
     }
 
     /// Puts the result there.
-    pub(super) fn put(self, result: *mut T) {
+    pub(super) fn put(&self, result: *mut T) {
         // SAFETY: who made this has vouched for the place.
         unsafe { self.0.write(result) };
     }
-}
-
-/// What a pointer points to. No callback of C's may run while the result is used: it could free what is borrowed.
-///
-/// # Safety
-/// `pointer` is NULL, or points to a valid `T` that nobody changes until the export returns.
-pub(super) unsafe fn borrowed<'a, T>(pointer: *const T) -> Done<&'a T> {
-    // SAFETY: by this function's own contract.
-    unsafe { pointer.as_ref() }.ok_or(AGENTHOST_NULL_ARGUMENT)
 }

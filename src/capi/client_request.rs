@@ -1,17 +1,18 @@
 //! The client's side: requests.
 
-use super::entry::{Done, Place, borrowed, entry, quietly};
-use super::from_c::{self, FromC, Unread};
-use super::host::{explain, reason, unexplained};
+use super::export::{Place, guarded};
+use super::failure::{Failure, Why};
+use super::handles::{OwnedHandle, read_or};
 use super::live::{AGENTHOST_LIVE_REQUESTS, Live};
-use super::requests::{
+use super::request_structs::{
     agenthost_cancel_run, agenthost_create_run, agenthost_get_run, agenthost_list_events, agenthost_resolve_approval,
-    agenthost_resume_run, sized,
+    agenthost_resume_run,
 };
-use super::sized::{self as grown, Sized};
 use super::status::agenthost_status;
+use super::struct_size::{self, sized_structs};
 use super::text::{agenthost_buffer, agenthost_pairs, agenthost_str};
-use super::to_c;
+use super::values_from_c::{self, FromC, ReadError};
+use super::values_to_c;
 use crate::client::{PreparedRequest, RequestOptions};
 use crate::protocol::Path;
 use crate::service::Request;
@@ -32,7 +33,7 @@ pub struct agenthost_request_options {
     pub metadata: agenthost_pairs,
 }
 
-sized!(agenthost_request_options);
+sized_structs!(agenthost_request_options);
 
 /// A request, frozen. One owner; any number of threads may read it; ends with `agenthost_request_free`.
 pub struct agenthost_request {
@@ -40,17 +41,19 @@ pub struct agenthost_request {
     _live: Live<AGENTHOST_LIVE_REQUESTS>,
 }
 
+impl OwnedHandle for agenthost_request {}
+
 /// # Safety
-/// `options` is NULL or as [`grown::read`] wants it, and what it leads to is readable.
-unsafe fn options<'a>(options: *const agenthost_request_options) -> Result<RequestOptions<'a>, Unread> {
+/// `options` is NULL or as [`struct_size::read`] wants it, and what it leads to is readable.
+unsafe fn options<'a>(options: *const agenthost_request_options) -> Result<RequestOptions<'a>, ReadError> {
     if options.is_null() {
         return Ok(RequestOptions::default());
     }
     // SAFETY: by this function's own contract.
-    let options = unsafe { grown::read(options) }?;
-    let given = |text, name| -> Result<_, Unread> {
+    let options = unsafe { struct_size::read(options) }?;
+    let given = |text, name| -> Result<_, ReadError> {
         // SAFETY: as above.
-        let text = unsafe { from_c::text(text, Path::ROOT.member(name)) }?;
+        let text = unsafe { values_from_c::text(text, Path::ROOT.member(name)) }?;
         Ok((!text.is_empty()).then(|| text.into()))
     };
     Ok(RequestOptions {
@@ -58,41 +61,32 @@ unsafe fn options<'a>(options: *const agenthost_request_options) -> Result<Reque
         idempotency_key: given(options.idempotency_key, "idempotencyKey")?,
         protocol_version: given(options.protocol_version, "protocolVersion")?,
         // SAFETY: as above.
-        metadata: unsafe { from_c::pairs(options.metadata, Path::ROOT.member("metadata")) }?,
+        metadata: unsafe { values_from_c::pairs(options.metadata, Path::ROOT.member("metadata")) }?,
     })
 }
 
 /// Reads a body and its options, and freezes them as a request.
 ///
 /// # Safety
-/// As [`from_c::read`], [`options`] and [`Place::of`].
+/// As [`values_from_c::read`], [`options`] and [`Place::of`].
 unsafe fn prepare<'a, T: FromC<Value<'a>: Into<Request<'a>>>>(
     body: *const T,
     around: *const agenthost_request_options,
     request: *mut *mut agenthost_request,
     why: *mut *mut agenthost_buffer,
 ) -> agenthost_status {
-    entry(|| {
-        unexplained(why);
-        // SAFETY: by this function's own contract.
-        let place = unsafe { Place::of(request) }?;
-        // SAFETY: as above.
-        let read = || -> Result<PreparedRequest, Unread> {
-            let body = unsafe { from_c::read(body, Path::ROOT.member("body")) }?.into();
-            let around = unsafe { options(around) }?;
-            PreparedRequest::new(&body, &around).map_err(|violation| Unread::Broken(Box::new(violation)))
+    // SAFETY: by this function's own contract.
+    guarded(|| unsafe {
+        let why = Why::of(why);
+        let place = Place::of(request)?;
+        let prepared = || -> Result<PreparedRequest, ReadError> {
+            let body = values_from_c::read(body, Path::ROOT.member("body"))?.into();
+            let around = options(around)?;
+            PreparedRequest::new(&body, &around).map_err(|violation| ReadError::Violation(Box::new(violation)))
         };
-        match read() {
-            Ok(prepared) => {
-                place.put(Box::into_raw(Box::new(agenthost_request { prepared, _live: Live::new() })));
-                Ok(())
-            }
-            Err(unread) => {
-                let (status, text) = reason(unread);
-                explain(why, &text);
-                Err(status)
-            }
-        }
+        let prepared = prepared().map_err(|error| Failure::from(error).explain(&why))?;
+        place.put(agenthost_request { prepared, _live: Live::new() }.into_raw());
+        Ok(())
     })
 }
 
@@ -172,39 +166,36 @@ pub unsafe extern "C" fn agenthost_request_list_events(
 /// A text of a request; empty for NULL.
 ///
 /// # Safety
-/// `request` is NULL, or a request that is not freed while the text is used.
-unsafe fn part(request: *const agenthost_request, part: impl FnOnce(&PreparedRequest) -> agenthost_str) -> agenthost_str {
+/// As [`read_or`].
+unsafe fn text_of(request: *const agenthost_request, text: impl FnOnce(&PreparedRequest) -> agenthost_str) -> agenthost_str {
     // SAFETY: by this function's own contract.
-    let request: Done<&agenthost_request> = unsafe { borrowed(request) };
-    request.map_or_else(|_| to_c::text(""), |request| part(&request.prepared))
+    unsafe { read_or(request, values_to_c::text(""), |request: &agenthost_request| text(&request.prepared)) }
 }
 
 /// The envelope: the same bytes each time, send them again to retry. Borrowed from the request.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn agenthost_request_bytes(request: *const agenthost_request) -> agenthost_str {
     // SAFETY: the caller keeps the header's rules.
-    unsafe { part(request, |request| agenthost_str { data: request.bytes().as_ptr().cast(), len: request.bytes().len() }) }
+    unsafe { text_of(request, |request| agenthost_str { data: request.bytes().as_ptr().cast(), len: request.bytes().len() }) }
 }
 
 /// What names the request. Borrowed from the request.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn agenthost_request_id(request: *const agenthost_request) -> agenthost_str {
     // SAFETY: the caller keeps the header's rules.
-    unsafe { part(request, |request| to_c::text(request.request_id())) }
+    unsafe { text_of(request, |request| values_to_c::text(request.request_id())) }
 }
 
 /// What names the mutation; empty for a read without a key. Borrowed from the request.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn agenthost_request_idempotency_key(request: *const agenthost_request) -> agenthost_str {
     // SAFETY: the caller keeps the header's rules.
-    unsafe { part(request, |request| to_c::text(request.idempotency_key())) }
+    unsafe { text_of(request, |request| values_to_c::text(request.idempotency_key())) }
 }
 
 /// Frees a request. NULL is fine.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn agenthost_request_free(request: *mut agenthost_request) {
-    if !request.is_null() {
-        // SAFETY: the owner gives up what `prepare` has made.
-        quietly(|| drop(unsafe { Box::from_raw(request) }));
-    }
+    // SAFETY: the owner gives the request up.
+    unsafe { agenthost_request::free(request) };
 }

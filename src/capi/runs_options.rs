@@ -1,0 +1,125 @@
+//! How durable runs are opened.
+
+use std::ffi::c_void;
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::callback::{self, agenthost_destroy};
+use super::failure::Failure;
+use super::host_options::{TakenOptions, names, take_options};
+use super::log::{LogCallback, agenthost_log};
+use super::struct_size::sized_structs;
+use super::text::agenthost_str;
+use super::values_from_c;
+use super::values_to_c;
+use crate::host::LogLevel;
+use crate::protocol::Path;
+use crate::runs::{Access, RunsOptions, SharedLog};
+
+/// Who may see a run, in place of the built-in rule (its owner, and calls without a principal): 1 shows it, anything else hides it as
+/// `not_found`. `principal` is the call's, `owner` the run's, both borrowed for the call, NULL where there is none. Runs on any thread,
+/// in the middle of a transaction: it must be quick, and must not call these runs.
+pub type agenthost_access =
+    Option<unsafe extern "C-unwind" fn(data: *mut c_void, principal: *const agenthost_str, owner: *const agenthost_str) -> u32>;
+
+/// How runs are opened. Zeros are the defaults.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct agenthost_runs_options {
+    /// `sizeof(agenthost_runs_options)`.
+    pub struct_size: usize,
+    /// How long a worker may be silent before somebody else may take over, in milliseconds, at most 24 h. 0: 30 s.
+    pub lease_ms: u64,
+    /// How often a run may be taken over from a silent worker before it fails. 0: 10.
+    pub max_attempts: u64,
+    /// How long an idempotency key is remembered, in milliseconds. 0: 24 h.
+    pub key_ttl_ms: u64,
+    /// 1: a client's call without a principal is `unauthorized`.
+    pub require_principal: u32,
+    /// 0.
+    pub reserved: u32,
+    /// Names that are sensitive beside the built-in ones: metadata of runs, approvals and events with one is refused. Copied. May be
+    /// NULL when there are none.
+    pub sensitive_names: *const agenthost_str,
+    /// The number of `sensitive_names`.
+    pub sensitive_name_count: usize,
+    /// NULL: nothing is logged.
+    pub log: agenthost_log,
+    /// Given to `log`.
+    pub log_data: *mut c_void,
+    /// Lets go of `log_data`: once, when the runs and every host over them are gone, or their opening failed. On any thread.
+    pub log_destroy: agenthost_destroy,
+    /// NULL: the built-in rule.
+    pub access: agenthost_access,
+    /// Given to `access`.
+    pub access_data: *mut c_void,
+    /// Lets go of `access_data`, like `log_destroy`.
+    pub access_destroy: agenthost_destroy,
+}
+
+sized_structs!(agenthost_runs_options);
+
+/// C's rule of who may see a run, whose data ends with it.
+struct AccessCallback {
+    access: agenthost_access,
+    data: *mut c_void,
+    destroy: agenthost_destroy,
+}
+
+// SAFETY: the header says that the rule runs on any thread, any number at once.
+unsafe impl Send for AccessCallback {}
+// SAFETY: as above.
+unsafe impl Sync for AccessCallback {}
+
+impl AccessCallback {
+    fn shows(&self, principal: Option<&str>, owner: Option<&str>) -> bool {
+        let Some(access) = self.access else { return false };
+        let (principal, owner) = (principal.map(values_to_c::text), owner.map(values_to_c::text));
+        let pointer = |text: &Option<agenthost_str>| text.as_ref().map_or(std::ptr::null(), std::ptr::from_ref);
+        let mut shows = false;
+        // SAFETY: the data lives until this struct ends, what is handed out until the rule returns.
+        callback::run(|| shows = unsafe { access(self.data, pointer(&principal), pointer(&owner)) == 1 });
+        shows
+    }
+}
+
+impl Drop for AccessCallback {
+    fn drop(&mut self) {
+        // SAFETY: the runs let go of their rule once, when it does not run and will not run.
+        unsafe { callback::destroy(self.destroy, self.data) };
+    }
+}
+
+/// The options; NULL: every default. Their hooks are taken over whatever comes of it.
+///
+/// # Safety
+/// As [`take_options`] and [`names`].
+pub(super) unsafe fn runs_options(options: *const agenthost_runs_options) -> Result<RunsOptions, Failure> {
+    let default = RunsOptions::default();
+    // SAFETY: by this function's own contract.
+    let Some(TakenOptions { options, unknown_tail }) = unsafe { take_options(options) }? else { return Ok(default) };
+    let log = LogCallback::new(options.log, options.log_data, options.log_destroy).map(|log| {
+        Arc::new(move |level: LogLevel, message: &str, fields: &[(&str, &str)]| log.log(level, message, fields)) as SharedLog
+    });
+    let access = AccessCallback { access: options.access, data: options.access_data, destroy: options.access_destroy };
+    unknown_tail?;
+    let path = Path::ROOT.member("options");
+    values_from_c::reserved(options.reserved, path)?;
+    let require_principal = values_from_c::flag(options.require_principal, path.member("require_principal"))?;
+    // SAFETY: by this function's own contract.
+    let sensitive_names =
+        unsafe { names(options.sensitive_names, options.sensitive_name_count, path.member("sensitive_names")) }?;
+    let time = |ms: u64, default: Duration| if ms == 0 { default } else { Duration::from_millis(ms) };
+    Ok(RunsOptions {
+        lease: time(options.lease_ms, default.lease),
+        max_attempts: if options.max_attempts == 0 { default.max_attempts } else { options.max_attempts },
+        key_ttl: time(options.key_ttl_ms, default.key_ttl),
+        require_principal,
+        sensitive_names,
+        access: access
+            .access
+            .is_some()
+            .then(|| Arc::new(move |principal: Option<&str>, owner: Option<&str>| access.shows(principal, owner)) as Access),
+        log,
+    })
+}
