@@ -91,9 +91,10 @@ def _compiled(blocks: list[Block], folders: Folders, ending: str, compiler: list
 
 
 def rust(blocks: list[Block], folders: Folders) -> Iterator[Wrong]:
-    # All blocks as one page of documentation tests, which rustdoc compiles at once. The library is the one that examples and
-    # tests use: nothing is compiled for these blocks alone.
-    build = ["cargo", "build", "--quiet", "-p", "agenthost", "--features", "schema", "--example", "durable"]
+    # All blocks as one page of documentation tests, which rustdoc compiles at once. The library is the one that `build.sh test`
+    # has tested, with the packages and features that it names: nothing is compiled for these blocks alone.
+    packages = ["-p", "agenthost", "-p", "agenthost-node", "--features", "agenthost/schema"]
+    build = ["cargo", "build", "--quiet", *packages, "--example", "durable"]
     wrong, messages = run([*build, "--message-format=json"], ROOT)
     if wrong:
         yield from [wrong] * len(blocks)

@@ -5,10 +5,17 @@ from __future__ import annotations
 
 import re
 import sys
+from pathlib import Path
 
 from languages import ROOT
+from names import missing
 from run import BROKEN, faults
 
+_NAMES = """`src/lib.rs` `src/nothing.rs` `tests/docs/*.py` `tests/docs/*.none`
+`tests/docs/run.py::main` `tests/docs/run.py::no_such_test`
+[there](README.md#agenthost) [nowhere](nowhere.md) [no section](README.md#nothing) [elsewhere](https://example.org/)"""
+_MISSING = ["there is no src/nothing.rs", "there is no tests/docs/*.none", "tests/docs/run.py has no no_such_test"]
+_MISSING += ["the link nowhere.md leads nowhere", "README.md has no section #nothing"]
 _EXPECTED = re.compile(r"<!-- fails: (?P<reason>.*) -->")
 
 
@@ -33,6 +40,11 @@ def main() -> int:
         if wrong is not None:
             failed += 1
             print(f"docs-notices: FAILED {place}: {wrong}")
+    if (unnamed := missing(Path("page.md"), _NAMES)) == [f"page.md: {each}" for each in _MISSING]:
+        passed += 1
+    else:
+        failed += 1
+        print(f"docs-notices: FAILED names that nobody has: found {unnamed}")
     print(f"docs-notices: {passed} passed, {failed} failed")
     return 1 if failed or not passed else 0
 
