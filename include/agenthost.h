@@ -1583,6 +1583,15 @@ agenthost_status agenthost_reply_error(struct agenthost_reply *reply, const stru
 agenthost_status agenthost_reply_json(struct agenthost_reply *reply, struct agenthost_str body);
 
 /**
+ * Answers any operation with `internal`, as the service failed, and logs why: `cause` and the fields, at `AGENTHOST_LOG_ERROR`. It is
+ * logged also when the call has another answer or was deferred (`AGENTHOST_ALREADY_DONE`). None of it reaches the caller. What is
+ * not UTF-8 is logged with replacement characters.
+ */
+agenthost_status agenthost_reply_fail(struct agenthost_reply *reply,
+                                      struct agenthost_str cause,
+                                      struct agenthost_pairs fields);
+
+/**
  * Takes the reply out of the slot. `*deferred` is yours: it works from any thread, one thread at a time, also after the slot
  * has returned, and needs exactly one `agenthost_reply_free`, answered or not. The borrowed reply then answers
  * `AGENTHOST_ALREADY_DONE`. A deferred reply keeps neither the service nor the request alive: copy what you need before the

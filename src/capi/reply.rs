@@ -12,7 +12,7 @@ use super::status::{
     AGENTHOST_ALREADY_DONE, AGENTHOST_BAD_ANSWER, AGENTHOST_FORKED, AGENTHOST_INVALID_ARGUMENT, AGENTHOST_NULL_ARGUMENT,
     AGENTHOST_WRONG_OPERATION, agenthost_status,
 };
-use super::text::agenthost_str;
+use super::text::{agenthost_pairs, agenthost_str};
 use super::values_from_c::{self, FromC, ReadError};
 use crate::host::{AbandonedHook, AnswerError, DecidedAnswer, DeferredReply, GivenAnswer, Reply};
 use crate::protocol::{Operation, Path};
@@ -177,6 +177,34 @@ pub unsafe extern "C" fn agenthost_reply_json(reply: *mut agenthost_reply, body:
     unsafe {
         answer(reply, |_| true, || values_from_c::text(body, Path::ROOT), |reply, body| reply.decide(GivenAnswer::Json(body)))
     }
+}
+
+/// Answers any operation with `internal`, as the service failed, and logs why: `cause` and the fields, at `AGENTHOST_LOG_ERROR`. It is
+/// logged also when the call has another answer or was deferred (`AGENTHOST_ALREADY_DONE`). None of it reaches the caller. What is
+/// not UTF-8 is logged with replacement characters.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn agenthost_reply_fail(
+    reply: *mut agenthost_reply,
+    cause: agenthost_str,
+    fields: agenthost_pairs,
+) -> agenthost_status {
+    // SAFETY: the caller keeps the header's rules.
+    guarded(|| unsafe {
+        let lossy = |text| values_from_c::bytes(text).map(String::from_utf8_lossy);
+        let cause = lossy(cause)?;
+        let mut read = Vec::new();
+        for field in values_from_c::array(fields.items, fields.count)? {
+            read.push((lossy(field.key)?, lossy(field.value)?));
+        }
+        let fields: Vec<(&str, &str)> = read.iter().map(|(name, value)| (&**name, &**value)).collect();
+        let (decided, host) = {
+            let reply = self::reply(reply)?;
+            (reply.decide(GivenAnswer::Failure), reply.inner())
+        };
+        // From here on a callback may free the reply.
+        host.log_failure(&cause, &fields);
+        decided.map_err(status_of)?.deliver().map_err(status_of)
+    })
 }
 
 /// Takes the reply out of the slot. `*deferred` is yours: it works from any thread, one thread at a time, also after the slot

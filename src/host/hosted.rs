@@ -9,6 +9,7 @@ use super::close::{CloseError, close};
 use super::deferring_service::DeferringService;
 use super::inner::{CallbackGuard, HostInner};
 use super::options::{DispatchOptions, HostMisuse, HostOptions};
+use super::panics::catch;
 use super::pending::Pending;
 use super::reply::{Reply, SlotRemains};
 use crate::dispatch::{Decoded, DecodedCall, UnavailableReason};
@@ -106,7 +107,10 @@ impl HostedService {
     fn run_slot(&self, shared: Option<Arc<CallShared>>, decoded: DecodedCall<'_>, callback: &CallbackGuard<'_>) -> SlotResult {
         let DecodedCall { call: about, request, expected } = decoded;
         let mut reply = Reply::in_slot(callback, shared, expected);
-        callback.run("the service panicked", || self.service.serve(&about, request, &mut reply));
+        if let Err(panic) = catch(|| self.service.serve(&about, request, &mut reply)) {
+            // It may have answered before: then this is only logged.
+            let _ = reply.fail("the service panicked", &[("panic", &panic)]);
+        }
         match reply.into_remains() {
             SlotRemains::Unshared(Some(response), _) => SlotResult::Response(response),
             SlotRemains::Unshared(None, expected) => {

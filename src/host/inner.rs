@@ -77,6 +77,12 @@ impl HostInner {
         CallbackGuard { inner: self, entry: Some(self.activity.enter_uncounted()) }
     }
 
+    /// Logs why a service failed.
+    #[cold]
+    pub(crate) fn log_failure(self: &Arc<Self>, cause: &str, fields: &[(&str, &str)]) {
+        self.enter_finishing().log(LogLevel::Error, cause, fields);
+    }
+
     /// Keeps a call that is answered later, so that closing finds it.
     pub(super) fn register(&self, call: Arc<dyn DeferredCall>) -> usize {
         self.deferred().insert(call)

@@ -143,6 +143,21 @@ impl<'a> Reply<'a> {
         self.decide(GivenAnswer::Page { next_sequence, has_more })?.deliver()
     }
 
+    /// Answers `internal`, as the service failed. `cause` and the fields go to the host's log, also when the call has another answer.
+    ///
+    /// # Errors
+    /// [`AnswerError::AlreadyDone`].
+    pub fn fail(&mut self, cause: &str, fields: &[(&str, &str)]) -> Result<(), AnswerError> {
+        let decided = self.decide(GivenAnswer::Failure);
+        self.inner().log_failure(cause, fields);
+        decided?.deliver()
+    }
+
+    /// The host, for what is logged without the reply.
+    pub(crate) fn inner(&self) -> Arc<HostInner> {
+        self.call.inner().clone()
+    }
+
     /// Decides the answer. Who delivers it does so without the reply: callbacks run then, and one of them may let go of it.
     ///
     /// # Errors
@@ -158,6 +173,7 @@ impl<'a> Reply<'a> {
             GivenAnswer::Error(error) => self.finish(|expected, dispatcher| expected.complete_error(dispatcher, error)),
             GivenAnswer::Json(body) => self.finish(|expected, dispatcher| expected.complete_text(dispatcher, body)),
             GivenAnswer::Broken(violation) => self.finish(|expected, _| expected.broken(violation)),
+            GivenAnswer::Failure => self.finish(|expected, _| Completed { response: expected.internal(false), broken: None }),
             GivenAnswer::Event(_) | GivenAnswer::Page { .. } if self.operation != Operation::ListEvents => {
                 Err(AnswerError::WrongOperation)
             }
@@ -258,6 +274,7 @@ pub(crate) enum GivenAnswer<'v> {
     Error(&'v HostError<'v>),
     Json(&'v str),
     Broken(Box<Violation>),
+    Failure,
     Event(&'v Event<'v>),
     Page { next_sequence: u64, has_more: bool },
 }

@@ -7,7 +7,6 @@ use std::sync::Arc;
 use super::Host;
 use super::deferring_service::DeferringService;
 use super::inner::{CallbackGuard, HostInner};
-use super::log::LogLevel;
 use super::open_calls::{AbandonedHook, HookOutcome};
 use super::options::{HostMisuse, HostOptions};
 use super::reply::{AnswerError, Reply};
@@ -129,7 +128,7 @@ impl OpenCall {
     /// The response `internal`, when the service failed. `cause` goes to the host's log, with the fields.
     pub fn fail(self, cause: &str, fields: &[(&str, &str)]) -> Vec<u8> {
         if !self.inner.is_forked() {
-            self.inner.enter_finishing().log(LogLevel::Error, cause, fields);
+            self.inner.log_failure(cause, fields);
         }
         self.settle(|expected, _| Completed { response: expected.internal(false), broken: None })
     }

@@ -43,6 +43,7 @@ static void end(scene *one) {
 }
 
 static int child_calls(void *data) {
+    static const agenthost_pairs nothing = {NULL, 0};
     scene *one = data;
     agenthost_buffer *response = (agenthost_buffer *)&one;
     agenthost_pending *pending = (agenthost_pending *)&one;
@@ -65,6 +66,7 @@ static int child_calls(void *data) {
     CHECK_EQUAL(agenthost_reply_page(one->held, 0, 0), AGENTHOST_FORKED);
     CHECK_EQUAL(agenthost_reply_error(one->held, &good.error), AGENTHOST_FORKED);
     CHECK_EQUAL(agenthost_reply_json(one->held, agenthost_text("{}")), AGENTHOST_FORKED);
+    CHECK_EQUAL(agenthost_reply_fail(one->held, agenthost_text("failed"), nothing), AGENTHOST_FORKED);
     CHECK_EQUAL(agenthost_reply_defer(one->held, &again), AGENTHOST_FORKED);
     CHECK(again == NULL);
     /* What this call is given is its own to end. */

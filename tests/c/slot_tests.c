@@ -1,4 +1,6 @@
 /* What a slot may do with its reply: answer, once; defer; drop; nothing. */
+#include <stdio.h>
+
 #include "answers.h"
 
 /* Counts and gates of one test. */
@@ -302,6 +304,94 @@ static void a_slot_may_dispatch_again(void) {
     agenthost_host_release(one.host);
 }
 
+/* ---------------------------------------------------------------------------------------------------------- failures */
+
+/* What a host's log has been told last. */
+typedef struct record {
+    int32_t level;
+    char message[64];
+    char fields[128];
+} record;
+
+static void keep_record(void *data, int32_t level, agenthost_str message, agenthost_pairs fields) {
+    record *self = data;
+    size_t i, used = 0;
+    CHECK(self->level == 0);
+    self->level = level;
+    snprintf(self->message, sizeof self->message, "%.*s", (int)message.len, message.data);
+    self->fields[0] = 0;
+    for (i = 0; i < fields.count; i++) {
+        used += (size_t)snprintf(self->fields + used, sizeof self->fields - used, "%.*s=%.*s;", (int)fields.items[i].key.len,
+                                 fields.items[i].key.data, (int)fields.items[i].value.len, fields.items[i].value.data);
+    }
+}
+
+static agenthost_status fail(agenthost_reply *reply) {
+    agenthost_pair pairs[2];
+    agenthost_pairs fields = {NULL, 2};
+    pairs[0].key = agenthost_text("in");
+    pairs[0].value = agenthost_text("get_run");
+    pairs[1].key = agenthost_text("what");
+    pairs[1].value = agenthost_text("caf\xe9");
+    fields.items = pairs;
+    return agenthost_reply_fail(reply, agenthost_text("the service threw"), fields);
+}
+
+static void serve_failing(stub *self, const agenthost_call *call, const void *request, agenthost_reply *reply) {
+    static const agenthost_pairs none = {NULL, 0}, missing = {NULL, 1};
+    static const agenthost_str no_text = {NULL, 3};
+    (void)request;
+    CHECK_EQUAL(agenthost_reply_fail(NULL, agenthost_text("x"), none), AGENTHOST_NULL_ARGUMENT);
+    CHECK_EQUAL(agenthost_reply_fail(reply, agenthost_text("x"), missing), AGENTHOST_NULL_ARGUMENT);
+    CHECK_EQUAL(agenthost_reply_fail(reply, no_text, none), AGENTHOST_NULL_ARGUMENT);
+    if (self->data != NULL) CHECK_EQUAL(answer_well(call->operation, reply), AGENTHOST_OK);
+    CHECK_EQUAL(fail(reply), self->data == NULL ? AGENTHOST_OK : AGENTHOST_ALREADY_DONE);
+}
+
+/* Its failure is logged once, not also as a slot that returned without an answer; and also when it had answered before. */
+static void a_service_that_fails_is_logged_once(void) {
+    int answered;
+    for (answered = 0; answered < 2; answered++) {
+        stub service = {0};
+        agenthost_service slots = stub_service(&service);
+        agenthost_host_options options;
+        agenthost_host *host = NULL;
+        record logged = {0, "", ""};
+        service.serve = serve_failing;
+        service.data = answered ? &service : NULL;
+        AGENTHOST_INIT(&options);
+        options.log = keep_record;
+        options.log_data = &logged;
+        REQUIRE(agenthost_host_new(&slots, &options, &host, NULL) == AGENTHOST_OK);
+        if (answered) CHECK_SUCCESS(dispatch(host, AGENTHOST_GET_RUN));
+        else CHECK_CODE(dispatch(host, AGENTHOST_GET_RUN), INTERNAL);
+        CHECK_EQUAL(logged.level, AGENTHOST_LOG_ERROR);
+        CHECK(strcmp(logged.message, "the service threw") == 0);
+        CHECK(strcmp(logged.fields, "in=get_run;what=caf\xef\xbf\xbd;") == 0);
+        agenthost_host_release(host);
+    }
+}
+
+static void serve_deferring(stub *self, const agenthost_call *call, const void *request, agenthost_reply *reply) {
+    (void)call;
+    (void)request;
+    CHECK_EQUAL(agenthost_reply_defer(reply, &((scene *)self->data)->held), AGENTHOST_OK);
+}
+
+static void a_deferred_reply_can_fail(void) {
+    stub service = {0};
+    scene one = SCENE;
+    inbox in = INBOX;
+    one.host = stub_host(&service, serve_deferring, &one);
+    REQUIRE(agenthost_dispatch_json_async(one.host, request_of(AGENTHOST_GET_RUN), NULL, inbox_done, &in, NULL) == AGENTHOST_OK);
+    CHECK_EQUAL(fail(one.held), AGENTHOST_OK);
+    CHECK_EQUAL(fail(one.held), AGENTHOST_ALREADY_DONE);
+    CHECK_EQUAL(atomic_load(&in.count), 1);
+    CHECK_EQUAL(atomic_load(&service.logged), 2);
+    agenthost_reply_free(one.held);
+    agenthost_host_release(one.host);
+}
+
 /* --------------------------------------------------------------------------------------------------------- principals */
 
 static void serve_principal(stub *self, const agenthost_call *call, const void *request, agenthost_reply *reply) {
@@ -401,6 +491,8 @@ const test slot_tests[] = {
     {"a timeout never cuts a slot short", a_timeout_never_cuts_a_slot_short},
     {"the host's default timeout", the_hosts_default_timeout},
     {"a slot may dispatch again", a_slot_may_dispatch_again},
+    {"a service that fails is logged once", a_service_that_fails_is_logged_once},
+    {"a deferred reply can fail", a_deferred_reply_can_fail},
     {"principals are given or not, and never empty", principals_are_given_or_not_and_never_empty},
     {"a principal that is given by mistake is never none", a_principal_that_is_given_by_mistake_is_never_none},
     {"a host can require a principal", a_host_can_require_a_principal},

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use agenthost::dispatch::UnavailableReason;
-use agenthost::host::{AbandonedHook, DeferringService, Host, HostOptions, OpenCall, Opened, Reply};
+use agenthost::host::{AbandonedHook, AnswerError, DeferringService, Host, HostOptions, OpenCall, Opened, Reply};
 use agenthost::service::{Call, Request};
 
 use crate::stage::{CREATE, Stage, arrived, dispatch, outcome, well};
@@ -200,4 +200,40 @@ fn the_log_hook_and_its_end() {
     closes(&host);
     assert_eq!(Arc::strong_count(&records), 1);
     drop(host);
+}
+
+#[test]
+fn a_slot_that_has_not_answered_is_logged_once() {
+    for deferring in [false, true] {
+        let stage = Stage::default();
+        let host = stage.host(move |reply| {
+            let _back = deferring.then(|| reply.defer());
+            panic!("no answer");
+        });
+        assert_eq!(outcome(&host.dispatch_json(CREATE)), "internal");
+        logged(&stage, "service panicked", "no answer");
+        closes(&host);
+    }
+}
+
+#[test]
+fn a_service_that_says_that_it_failed_is_logged_once() {
+    let stage = Stage::default();
+    let host = stage.host(|reply| {
+        assert_eq!(reply.fail("the service threw", &[("panic", "no answer")]), Ok(()));
+        assert_eq!(reply.answer(&well()), Err(AnswerError::AlreadyDone));
+    });
+    assert_eq!(outcome(&host.dispatch_json(CREATE)), "internal");
+    logged(&stage, "service threw", "no answer");
+    closes(&host);
+
+    // The answer is somebody else's, the failure is not lost.
+    let stage = Stage::default();
+    let host = stage.host(|reply| {
+        reply.answer(&well()).unwrap();
+        assert_eq!(reply.fail("the service threw", &[("panic", "too late")]), Err(AnswerError::AlreadyDone));
+    });
+    assert_eq!(outcome(&host.dispatch_json(CREATE)), "ok");
+    logged(&stage, "service threw", "too late");
+    closes(&host);
 }
