@@ -12,8 +12,10 @@
 //! 6. [`store`] - what durable runs need of a store: rows and transactions; a store in memory and one in a SQLite file.
 //! 7. [`runs`] - durable runs, for who has no service yet: their rules, workers, waiting, deadlines.
 //! 8. `schema` - JSON Schemas of every message, made from the types (feature `schema`).
-//! 9. `capi` - the C ABI (feature `capi`), from which `include/agenthost.h` is generated.
+//! 9. [`binding`] - what every language's binding needs beside the types: begins and waits, queues, log records, settings.
+//! 10. `capi` - the C ABI (feature `capi`), from which `include/agenthost.h` is generated.
 
+pub mod binding;
 #[cfg(feature = "capi")]
 #[allow(unsafe_code, non_camel_case_types, reason = "the C ABI, in C's names")]
 #[allow(clippy::missing_safety_doc, reason = "the exports' contracts are the header's")]

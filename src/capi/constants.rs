@@ -1,5 +1,6 @@
 //! The words of the contract as numbers. 0 is never one of them. The numbers follow the order of the `ALL` tables.
 
+use crate::host::LogLevel;
 use crate::protocol::{ErrorCode, Operation, Resolution, RunStatus};
 use crate::runs::Reason;
 
@@ -115,12 +116,17 @@ impl Constant for ErrorCode {
     const ALL: &'static [ErrorCode] = &ErrorCode::ALL;
 }
 
+impl Constant for LogLevel {
+    const ALL: &'static [LogLevel] = &LogLevel::ALL;
+}
+
 impl Constant for Reason {
     const ALL: &'static [Reason] = &Reason::ALL;
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::log::{AGENTHOST_LOG_DEBUG, AGENTHOST_LOG_ERROR, AGENTHOST_LOG_INFO, AGENTHOST_LOG_WARN};
     use super::*;
 
     #[test]
@@ -128,6 +134,8 @@ mod tests {
         assert_eq!(Operation::ListEvents.to_number(), AGENTHOST_LIST_EVENTS);
         assert_eq!(Operation::CreateRun.to_number(), AGENTHOST_CREATE_RUN);
         assert_eq!(RunStatus::WaitingForApproval.to_number(), AGENTHOST_RUN_WAITING_FOR_APPROVAL);
+        let levels = [AGENTHOST_LOG_ERROR, AGENTHOST_LOG_WARN, AGENTHOST_LOG_INFO, AGENTHOST_LOG_DEBUG];
+        assert_eq!(LogLevel::ALL.map(Constant::to_number), levels);
         assert_eq!(RunStatus::TimedOut.to_number(), AGENTHOST_RUN_TIMED_OUT);
         assert_eq!(Resolution::Denied.to_number(), AGENTHOST_APPROVAL_DENIED);
         assert_eq!(ErrorCode::InvalidRequest.to_number(), AGENTHOST_CODE_INVALID_REQUEST);

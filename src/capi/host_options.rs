@@ -5,12 +5,12 @@ use std::time::Duration;
 
 use super::callback::agenthost_destroy;
 use super::failure::Failure;
-use super::log::{LogCallback, agenthost_log};
+use super::log::{self, agenthost_log};
 use super::struct_size::{self, SizedStruct, Taken, UNKNOWN_TAIL, sized_structs};
 use super::text::agenthost_str;
 use super::values_from_c::{self, ReadError, array};
 use crate::dispatch::{DEFAULT_MAX_MESSAGE_BYTES, Dispatcher};
-use crate::host::{HostOptions, LogHook};
+use crate::host::HostOptions;
 use crate::protocol::{Path, SensitiveNames, Violation};
 
 /// What a host can be told when it is made. Zeros are the defaults.
@@ -76,7 +76,7 @@ pub(super) unsafe fn host_options(options: *const agenthost_host_options) -> Res
     let Some(TakenOptions { options, unknown_tail }) = unsafe { take_options(options) }? else {
         return Ok(HostOptions::default());
     };
-    let log = LogCallback::new(options.log, options.log_data, options.log_destroy);
+    let log = log::hook(options.log, options.log_data, options.log_destroy);
     unknown_tail?;
     let max_message_bytes = match options.max_message_bytes {
         0 => DEFAULT_MAX_MESSAGE_BYTES,
@@ -88,8 +88,6 @@ pub(super) unsafe fn host_options(options: *const agenthost_host_options) -> Res
     // SAFETY: by this function's own contract.
     let sensitive_names =
         unsafe { names(options.sensitive_names, options.sensitive_name_count, path.member("sensitive_names")) }?;
-    let log =
-        log.map(|log| Box::new(move |level, message: &str, fields: &[(&str, &str)]| log.log(level, message, fields)) as LogHook);
     let dispatcher = Dispatcher { max_message_bytes, sensitive_names, require_principal };
     Ok(HostOptions { dispatcher, default_timeout: milliseconds(options.default_timeout_ms), log })
 }

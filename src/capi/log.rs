@@ -1,11 +1,13 @@
 //! Log hooks.
 
 use std::ffi::c_void;
+use std::sync::Arc;
 
 use super::callback::{self, agenthost_destroy};
+use super::constants::Constant;
 use super::text::{agenthost_pair, agenthost_pairs, agenthost_str};
 use super::values_to_c;
-use crate::host::LogLevel;
+use crate::host::{LogHook, LogLevel};
 
 /// Log level: a service failed or broke a rule of the contract, and a caller got `internal`.
 pub const AGENTHOST_LOG_ERROR: i32 = 1;
@@ -23,7 +25,7 @@ pub type agenthost_log =
     Option<unsafe extern "C-unwind" fn(data: *mut c_void, level: i32, message: agenthost_str, fields: agenthost_pairs)>;
 
 /// C's log hook, whose data ends with it.
-pub(super) struct LogCallback {
+struct LogCallback {
     log: agenthost_log,
     data: *mut c_void,
     destroy: agenthost_destroy,
@@ -34,25 +36,20 @@ unsafe impl Send for LogCallback {}
 // SAFETY: as above.
 unsafe impl Sync for LogCallback {}
 
-impl LogCallback {
-    /// None when there is nothing to call and nothing to end.
-    pub(super) fn new(log: agenthost_log, data: *mut c_void, destroy: agenthost_destroy) -> Option<LogCallback> {
-        (log.is_some() || destroy.is_some()).then_some(LogCallback { log, data, destroy })
-    }
+/// C's log hook as the core has it. None when there is nothing to call and nothing to end.
+pub(super) fn hook(log: agenthost_log, data: *mut c_void, destroy: agenthost_destroy) -> Option<LogHook> {
+    let callback = (log.is_some() || destroy.is_some()).then_some(LogCallback { log, data, destroy })?;
+    Some(Arc::new(move |level, message, fields| callback.log(level, message, fields)))
+}
 
-    pub(super) fn log(&self, level: LogLevel, message: &str, fields: &[(&str, &str)]) {
+impl LogCallback {
+    fn log(&self, level: LogLevel, message: &str, fields: &[(&str, &str)]) {
         let Some(log) = self.log else { return };
-        let level = match level {
-            LogLevel::Error => AGENTHOST_LOG_ERROR,
-            LogLevel::Warn => AGENTHOST_LOG_WARN,
-            LogLevel::Info => AGENTHOST_LOG_INFO,
-            LogLevel::Debug => AGENTHOST_LOG_DEBUG,
-        };
         let pair = |&(key, value): &(&str, &str)| agenthost_pair { key: values_to_c::text(key), value: values_to_c::text(value) };
         let pairs: Vec<_> = fields.iter().map(pair).collect();
         let fields = agenthost_pairs { items: pairs.as_ptr(), count: pairs.len() };
         // SAFETY: the data lives until this struct ends, what is handed out until the hook returns.
-        callback::run(|| unsafe { log(self.data, level, values_to_c::text(message), fields) });
+        callback::run(|| unsafe { log(self.data, level.to_number(), values_to_c::text(message), fields) });
     }
 }
 

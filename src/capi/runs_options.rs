@@ -7,14 +7,13 @@ use std::time::Duration;
 use super::callback::{self, agenthost_destroy};
 use super::failure::Failure;
 use super::host_options::{TakenOptions, names, take_options};
-use super::log::{LogCallback, agenthost_log};
+use super::log::{self, agenthost_log};
 use super::struct_size::sized_structs;
 use super::text::agenthost_str;
 use super::values_from_c;
 use super::values_to_c;
-use crate::host::LogLevel;
 use crate::protocol::Path;
-use crate::runs::{Access, RunsOptions, SharedLog};
+use crate::runs::{Access, RunsOptions};
 
 /// Who may see a run, in place of the built-in rule (its owner, and calls without a principal): 1 shows it, anything else hides it as
 /// `not_found`. `principal` is the call's, `owner` the run's, both borrowed for the call, NULL where there is none. Runs on any thread,
@@ -98,9 +97,7 @@ pub(super) unsafe fn runs_options(options: *const agenthost_runs_options) -> Res
     let default = RunsOptions::default();
     // SAFETY: by this function's own contract.
     let Some(TakenOptions { options, unknown_tail }) = unsafe { take_options(options) }? else { return Ok(default) };
-    let log = LogCallback::new(options.log, options.log_data, options.log_destroy).map(|log| {
-        Arc::new(move |level: LogLevel, message: &str, fields: &[(&str, &str)]| log.log(level, message, fields)) as SharedLog
-    });
+    let log = log::hook(options.log, options.log_data, options.log_destroy);
     let access = AccessCallback { access: options.access, data: options.access_data, destroy: options.access_destroy };
     unknown_tail?;
     let path = Path::ROOT.member("options");

@@ -29,6 +29,15 @@ pub enum UnavailableReason {
 }
 
 impl UnavailableReason {
+    /// All of them.
+    pub const ALL: [UnavailableReason; 4] =
+        [UnavailableReason::Timeout, UnavailableReason::Cancelled, UnavailableReason::Dropped, UnavailableReason::Closed];
+
+    /// The reason of that name; none when there is no such reason.
+    pub fn from_name(name: &str) -> Option<UnavailableReason> {
+        UnavailableReason::ALL.into_iter().find(|reason| reason.reason() == name)
+    }
+
     /// The value of `details.reason` on the wire.
     pub const fn reason(self) -> &'static str {
         match self {

@@ -18,18 +18,34 @@ pub enum LogLevel {
     Debug,
 }
 
+impl LogLevel {
+    /// All of them, what matters most first. Language bindings number them in this order, from 1.
+    pub const ALL: [LogLevel; 4] = [LogLevel::Error, LogLevel::Warn, LogLevel::Info, LogLevel::Debug];
+
+    /// What the level is called everywhere: `error`, `warn`, `info` or `debug`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            LogLevel::Error => "error",
+            LogLevel::Warn => "warn",
+            LogLevel::Info => "info",
+            LogLevel::Debug => "debug",
+        }
+    }
+}
+
 /// A log hook: level, message, and fields as name and value. No library lock is held while it runs; it runs on whatever
-/// thread has something to say. It is given names of members and causes of failures, never a request's or answer's values.
-pub type LogHook = Box<dyn Fn(LogLevel, &str, &[(&str, &str)]) + Send + Sync>;
+/// thread has something to say. It is given names of members and causes of failures, never a request's or answer's values. A host and
+/// the durable runs behind it can share one.
+pub type LogHook = Arc<dyn Fn(LogLevel, &str, &[(&str, &str)]) + Send + Sync>;
 
 /// The hook of one host, until the host is destroyed.
 pub(super) struct Log {
-    hook: RwLock<Option<Arc<LogHook>>>,
+    hook: RwLock<Option<LogHook>>,
 }
 
 impl Log {
     pub(super) fn new(hook: Option<LogHook>) -> Log {
-        Log { hook: RwLock::new(hook.map(Arc::new)) }
+        Log { hook: RwLock::new(hook) }
     }
 
     /// Gives a record to the hook. The caller is counted as a callback of the host.

@@ -7,8 +7,8 @@ use super::inner::DeferredCall;
 use super::options::HostMisuse;
 use crate::dispatch::UnavailableReason;
 
-/// A call that is under way. Dropping it does not cancel the call.
-#[derive(Clone)]
+/// A call that is under way. Dropping it does not cancel the call. The default is a call that is answered already.
+#[derive(Clone, Default)]
 pub struct Pending {
     /// None: the message needed no service.
     pub(super) call: Option<Arc<CallShared>>,

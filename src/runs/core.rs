@@ -8,12 +8,9 @@ use super::job::Touched;
 use super::refuse::{self, Refusal};
 use super::timers::{self, Timers};
 use super::waits::{Topic, Waits};
-use crate::host::{LogLevel, fork};
+use crate::host::{LogHook, LogLevel, fork};
 use crate::protocol::SensitiveNames;
 use crate::store::{Store, StoreError};
-
-/// A log hook that an opened set of runs and its host share: see [`LogHook`](crate::host::LogHook).
-pub type SharedLog = Arc<dyn Fn(LogLevel, &str, &[(&str, &str)]) + Send + Sync>;
 
 pub(crate) struct Core {
     pub(crate) store: Box<dyn Store>,
@@ -23,7 +20,7 @@ pub(crate) struct Core {
     pub(crate) lease_ms: i64,
     pub(crate) waits: Waits,
     pub(crate) timers: Timers,
-    pub(crate) log: Option<SharedLog>,
+    pub(crate) log: Option<LogHook>,
     pub(crate) timekeeper: Mutex<Option<JoinHandle<()>>>,
     /// The process that opened the runs: a fork of it has neither their threads nor, perhaps, their locks.
     pub(crate) process: u64,

@@ -28,7 +28,6 @@ mod wait_api;
 mod waits;
 mod worker;
 
-pub use self::core::SharedLog;
 pub use decide::Access;
 pub use names::MAX_NAME_BYTES;
 pub use open::{OpenError, RunsOptions};

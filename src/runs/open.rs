@@ -4,13 +4,13 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use super::core::{Core, SharedLog};
+use super::core::Core;
 use super::decide::{Access, Rules};
 use super::timers::{Timers, keep_time};
 use super::waits::Waits;
 use super::worker::{lease_ms, millis};
 use super::{Handle, Runs};
-use crate::host::fork;
+use crate::host::{LogHook, fork};
 use crate::protocol::SensitiveNames;
 use crate::store::{MemoryStore, Store, StoreError, system_clock};
 
@@ -33,7 +33,7 @@ pub struct RunsOptions {
     /// run's owner; it must be quick and must not call these runs.
     pub access: Option<Access>,
     /// Where causes of failures are told that callers are not.
-    pub log: Option<SharedLog>,
+    pub log: Option<LogHook>,
 }
 
 impl Default for RunsOptions {
@@ -62,6 +62,17 @@ pub enum OpenError {
     /// The store cannot be opened.
     #[error(transparent)]
     Store(#[from] StoreError),
+}
+
+impl OpenError {
+    /// What was refused: `url`, `option` or `store`.
+    pub const fn refused(&self) -> &'static str {
+        match self {
+            OpenError::Url(_) => "url",
+            OpenError::Option(_) => "option",
+            OpenError::Store(_) => "store",
+        }
+    }
 }
 
 impl Runs {

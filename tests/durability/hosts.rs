@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use agenthost::host::{HostOptions, LogLevel};
-use agenthost::runs::{RunsOptions, SharedLog};
+use agenthost::host::{HostOptions, LogHook, LogLevel};
+use agenthost::runs::RunsOptions;
 
 use crate::support::{Setup, claim};
 
@@ -24,7 +24,7 @@ fn holds(response: &[u8], part: &str) {
 
 /// The thread that answered the last call may still be busy with it: neither close nor the last drop returns before it is done.
 fn a_closed_host_lets_go_of_its_runs_at_once(setup: &Setup) {
-    let log: SharedLog = Arc::new(|_: LogLevel, _: &str, _: &[(&str, &str)]| {});
+    let log: LogHook = Arc::new(|_: LogLevel, _: &str, _: &[(&str, &str)]| {});
     for _ in 0..30 {
         let runs = setup.open_with(RunsOptions { log: Some(log.clone()), ..RunsOptions::default() });
         let host = runs.host(HostOptions::default());

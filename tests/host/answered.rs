@@ -98,7 +98,7 @@ fn json_and_what_no_type_can_hold_are_answers_too() {
 #[test]
 fn a_log_hook_that_panics_changes_nothing() {
     let stage = Stage::default();
-    let options = HostOptions { log: Some(Box::new(|_, _, _| panic!("no disk"))), ..HostOptions::default() };
+    let options = HostOptions { log: Some(Arc::new(|_, _, _| panic!("no disk"))), ..HostOptions::default() };
     let host = agenthost::host::Host::without_service(options);
     assert_eq!(outcome(&host.dispatch_json(CREATE)), "internal");
     assert!(stage.log().is_empty());

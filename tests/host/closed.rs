@@ -27,7 +27,7 @@ fn a_closed_host_refuses_calls_and_has_destroyed_its_service_once() {
 fn a_closed_host_has_let_go_of_its_log_hook() {
     let records = Arc::new(AtomicUsize::new(0));
     let inside = records.clone();
-    let hook: LogHook = Box::new(move |_, _, _| {
+    let hook: LogHook = Arc::new(move |_, _, _| {
         inside.fetch_add(1, Ordering::SeqCst);
     });
     let host = Host::without_service(HostOptions { log: Some(hook), ..HostOptions::default() });

@@ -192,7 +192,7 @@ fn the_log_hook_and_its_end() {
         inside.fetch_add(1, Ordering::SeqCst);
         panic!("no disk");
     };
-    let host = Host::without_service(HostOptions { log: Some(Box::new(log)), ..HostOptions::default() });
+    let host = Host::without_service(HostOptions { log: Some(Arc::new(log)), ..HostOptions::default() });
     assert_eq!(outcome(&host.dispatch_json(CREATE)), "internal");
     assert_eq!(records.load(Ordering::SeqCst), 1);
     // It is not destroyed for ever: whoever closes it again gets an answer.

@@ -53,7 +53,7 @@ impl Stage {
     pub(crate) fn options(&self) -> HostOptions {
         let log = self.log.clone();
         let hook = move |_, message: &str, fields: &[(&str, &str)]| log.lock().unwrap().push(format!("{message} {fields:?}"));
-        HostOptions { log: Some(Box::new(hook)), ..HostOptions::default() }
+        HostOptions { log: Some(Arc::new(hook)), ..HostOptions::default() }
     }
 
     pub(crate) fn take(&self) -> DeferredReply {

@@ -7,9 +7,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use agenthost::dispatch::{Dispatcher, UnavailableReason};
-use agenthost::host::{DispatchOptions, Host, HostOptions, LogLevel, Opened, Pending};
+use agenthost::host::{DispatchOptions, Host, HostOptions, LogHook, LogLevel, Opened, Pending};
 use agenthost::protocol::SensitiveNames;
-use agenthost::runs::{OpenError, Runs, RunsOptions, SharedLog};
+use agenthost::runs::{OpenError, Runs, RunsOptions};
 use napi::bindgen_prelude::{Either, Env, Error, Function, Result};
 use napi::threadsafe_function::ThreadsafeFunctionCallMode;
 use napi_derive::napi;
@@ -105,7 +105,7 @@ pub(crate) fn open_durable(env: &Env, url: String, options: DurableOptions) -> R
     let sensitive_names = SensitiveNames::with(options.sensitive_names).map_err(invalid)?;
     let number = station.hosts.borrow_mut().insert(None);
     let mailbox = station.mailbox.clone();
-    let log: SharedLog = Arc::new(move |level: LogLevel, message: &str, fields: &[(&str, &str)]| {
+    let log: LogHook = Arc::new(move |level: LogLevel, message: &str, fields: &[(&str, &str)]| {
         let fields = fields.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
         mailbox.put(Letter::Log { host: number, record: (level_name(level), message.to_owned(), fields) });
     });
@@ -121,7 +121,6 @@ pub(crate) fn open_durable(env: &Env, url: String, options: DurableOptions) -> R
     };
     let max_message_bytes = options.max_message_bytes as usize;
     let dispatcher = Dispatcher { max_message_bytes, sensitive_names, require_principal: options.require_principal };
-    let log = Box::new(move |level, message: &str, fields: &[(&str, &str)]| log(level, message, fields));
     let host = HostOptions { dispatcher, default_timeout: None, log: Some(log) };
     let mailbox = station.mailbox.clone();
     let open = move || {

@@ -68,7 +68,7 @@ fn make_host(dispatcher: Dispatcher, environment: usize, ask: impl FnOnce(Ended)
     let records = Arc::new(Mutex::new(Vec::new()));
     let log = {
         let records = records.clone();
-        Box::new(move |level, message: &str, fields: &[(&str, &str)]| {
+        Arc::new(move |level: LogLevel, message: &str, fields: &[(&str, &str)]| {
             let fields = fields.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
             records.lock().unwrap_or_else(PoisonError::into_inner).push((level_name(level), message.to_owned(), fields));
         })

@@ -107,9 +107,7 @@ impl NativeHost {
 /// A host's options, and the queue that its log goes to.
 pub(crate) fn options(dispatcher: Dispatcher) -> (HostOptions, Arc<LogQueue>) {
     let log = Arc::new(LogQueue::default());
-    let hook = log.hook();
-    let log_hook = Box::new(move |level, message: &str, fields: &[(&str, &str)]| hook(level, message, fields));
-    (HostOptions { dispatcher, default_timeout: None, log: Some(log_hook) }, log)
+    (HostOptions { dispatcher, default_timeout: None, log: Some(log.hook()) }, log)
 }
 
 /// Names that are sensitive, beside the contract's.

@@ -5,8 +5,7 @@ use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use agenthost::host::LogLevel;
-use agenthost::runs::SharedLog;
+use agenthost::host::{LogHook, LogLevel};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 
@@ -29,7 +28,7 @@ struct Records {
 
 impl LogQueue {
     /// What the core calls.
-    pub(crate) fn hook(self: &Arc<Self>) -> SharedLog {
+    pub(crate) fn hook(self: &Arc<Self>) -> LogHook {
         let queue = self.clone();
         Arc::new(move |level, message, fields| {
             let fields: String = fields.iter().map(|(name, value)| format!("; {name}: {value}")).collect();
