@@ -11,10 +11,15 @@ from languages import ROOT
 from names import missing
 from run import BROKEN, faults
 
-_NAMES = """`src/lib.rs` `src/nothing.rs` `tests/docs/*.py` `tests/docs/*.none`
+_NAMES = """`src/lib.rs` `src/nothing.rs` `tests/docs/*.py` `tests/docs/*.none` `Host::no_such_function` `Host::dispatch`
 `tests/docs/run.py::main` `tests/docs/run.py::no_such_test`
 [there](README.md#agenthost) [nowhere](nowhere.md) [no section](README.md#nothing) [elsewhere](https://example.org/)"""
-_MISSING = ["there is no src/nothing.rs", "there is no tests/docs/*.none", "tests/docs/run.py has no no_such_test"]
+_MISSING = [
+    "there is no src/nothing.rs",
+    "there is no tests/docs/*.none",
+    "no source has Host::no_such_function",
+    "tests/docs/run.py has no no_such_test",
+]
 _MISSING += ["the link nowhere.md leads nowhere", "README.md has no section #nothing"]
 _EXPECTED = re.compile(r"<!-- fails: (?P<reason>.*) -->")
 
