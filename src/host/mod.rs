@@ -38,7 +38,7 @@ mod lock;
 mod log;
 mod open_calls;
 mod options;
-mod panics;
+pub(crate) mod panics;
 mod pending;
 mod reply;
 mod shards;

@@ -18,16 +18,16 @@ pub(crate) enum Command {
     /// A worker wants this run, which is the longest claimable.
     Claim { claim: Digest, worker: String, lease_ms: i64 },
     /// A worker says that it is alive.
-    Heartbeat { held: Held },
-    /// A worker has something to tell. The events have their place and time yet to get.
-    Append { held: Held, events: Vec<EventRow>, key: Option<(String, Digest)> },
+    Heartbeat { holder: ClaimHolder },
+    /// A worker appends events, which get their place and time here.
+    Append { holder: ClaimHolder, events: Vec<EventRow>, key: Option<(String, Digest)> },
     /// A worker's tool call has an outcome, for good.
-    Admit { held: Held, step_id: String, tool_call_id: String, tool_name: String, key: String, outcome: String },
+    Admit { holder: ClaimHolder, step_id: String, tool_call_id: String, tool_name: String, key: String, outcome: String },
     /// A worker gives the run back until `delay_ms` from now.
-    Release { held: Held, delay_ms: i64 },
+    Release { holder: ClaimHolder, delay_ms: i64 },
     /// A worker suspends, completes or fails the run: the calls that end a claim.
-    End { held: Held, fingerprint: Digest, end: End },
-    /// A timer looks at the run.
+    End { holder: ClaimHolder, fingerprint: Digest, end: End },
+    /// A timer: the run ends if its deadline has passed.
     TimeOut,
     /// An operator removes the events up to and with `through`, at most `most` of them.
     Compact { through: u64, most: u64 },
@@ -52,7 +52,7 @@ pub(crate) struct Target {
 
 /// Which run a worker means, and the SHA-256 of the claim that it holds.
 #[derive(Clone, Debug)]
-pub(crate) struct Held {
+pub(crate) struct ClaimHolder {
     pub(crate) run_id: String,
     pub(crate) claim: Digest,
 }
@@ -103,11 +103,11 @@ impl Command {
         Some(match self {
             Command::Create { run, .. } => &run.run_id,
             Command::Cancel { target, .. } | Command::Resolve { target, .. } | Command::Resume { target, .. } => &target.run_id,
-            Command::Heartbeat { held }
-            | Command::Append { held, .. }
-            | Command::Admit { held, .. }
-            | Command::Release { held, .. }
-            | Command::End { held, .. } => &held.run_id,
+            Command::Heartbeat { holder }
+            | Command::Append { holder, .. }
+            | Command::Admit { holder, .. }
+            | Command::Release { holder, .. }
+            | Command::End { holder, .. } => &holder.run_id,
             Command::Claim { .. } | Command::TimeOut | Command::Compact { .. } => return None,
         })
     }
@@ -126,15 +126,15 @@ impl Command {
 
 /// What a command came to.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum Reply {
+pub(crate) enum CommandOutput {
     /// Of the four client commands.
     Submission { revision: u64, status: RunStatus },
     /// The worker has the run.
     Claimed { lease_ends_at: i64 },
-    /// The run cannot be had (it has just ended): look for another.
+    /// The run cannot be had, as it has just ended: another may be there.
     NotClaimed,
     /// The claim goes on.
-    Held { lease_ends_at: i64 },
+    Renewed { lease_ends_at: i64 },
     /// The events are there.
     Appended { first: u64, last: u64, lease_ends_at: i64 },
     /// The outcome that counts, which may be an earlier one.

@@ -2,8 +2,8 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::Runs;
-use super::core::Core;
+use super::client::ClientApi;
+use super::handle::Runs;
 use crate::host::{DeferringService, Host, HostOptions, Reply};
 use crate::protocol::HostError;
 use crate::service::{Answer, Call, Request};
@@ -11,26 +11,25 @@ use crate::service::{Answer, Call, Request};
 impl Runs {
     /// A host that these runs serve, until it is closed. It keeps them open; closing it leaves them open for who else has a handle.
     pub fn host(&self, options: HostOptions) -> Host {
-        let service = Service { core: self.core().clone(), keeps: Mutex::new(Some(self.clone())) };
+        let service = Service { client: self.parts().client.clone(), keeps: Mutex::new(Some(self.clone())) };
         Host::deferring(Box::new(service), options)
     }
 }
 
 /// What serves a host.
 struct Service {
-    core: Arc<Core>,
+    client: Arc<ClientApi>,
     /// Keeps the runs open as long as the host is: a deferred reply, on the store's own thread, outlives the host for a moment.
     keeps: Mutex<Option<Runs>>,
 }
 
 impl DeferringService for Service {
     fn serve(&self, call: &Call<'_>, request: Request<'_>, reply: &mut Reply<'_>) {
-        let later = self.core.serve(call, &request);
-        match later.now() {
+        match self.client.serve(call, &request).try_take() {
             Ok(result) => answer(reply, &result),
-            Err(later) => {
+            Err(future) => {
                 if let Ok(mut deferred) = reply.defer() {
-                    later.then(move |result| answer(&mut deferred, &result));
+                    future.then(move |result| answer(&mut deferred, &result));
                 }
             }
         }

@@ -26,6 +26,15 @@ pub(crate) fn check_optional_name(path: Path<'_>, value: &str) -> Result<(), Ref
     Err(refuse::invalid(&Violation::new(path, expected)))
 }
 
+/// Refuses a list of agents to work for that is empty, or has one that cannot be.
+pub(crate) fn check_agents(agent_ids: &[String]) -> Result<(), Refusal> {
+    if agent_ids.is_empty() {
+        return Err(refuse::invalid_member("agentIds", "expected at least one agent, the empty string for runs without"));
+    }
+    let list = Path::ROOT.member("agentIds");
+    agent_ids.iter().enumerate().try_for_each(|(index, agent_id)| check_optional_name(list.element(index), agent_id))
+}
+
 /// The principal of a call, empty for a call without one. A principal that cannot be an owner is refused; above all the empty one,
 /// which would see every run.
 pub(crate) fn checked_principal(principal: Option<&str>) -> Result<&str, Refusal> {

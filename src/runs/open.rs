@@ -1,16 +1,21 @@
 //! Opening runs: by URL, or over a store.
 
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::Duration;
 
-use super::core::Core;
-use super::decide::{Access, Rules};
-use super::timers::{Timers, keep_time};
-use super::waits::Waits;
-use super::worker::{lease_ms, millis};
-use super::{Handle, Runs};
-use crate::host::{LogHook, fork};
+use super::client::ClientApi;
+use super::deadlines;
+use super::decide::{Access, AccessHook, Rules};
+use super::executor::{Executor, OnCommit};
+use super::handle::{Parts, Runs};
+use super::limits::{key_ttl_ms, lease_ms};
+use super::log::Log;
+use super::poller::Poller;
+use super::timers::{TimedTasks, Timers};
+use super::waiters::{Topic, Waiters};
+use super::work::Notification;
+use crate::host::LogHook;
 use crate::protocol::SensitiveNames;
 use crate::store::{MemoryStore, Store, StoreError, system_clock};
 
@@ -23,7 +28,8 @@ pub struct RunsOptions {
     /// How often a run may be taken over from a silent worker before it fails with `too many attempts`; default 10. A resume
     /// begins anew.
     pub max_attempts: u64,
-    /// How long an idempotency key is remembered from its request on; default 24 h.
+    /// How long an idempotency key is remembered from its request on: 1 ms or more, default 24 h. A key that is forgotten at once
+    /// would let a retry do its work twice.
     pub key_ttl: Duration,
     /// Whether a client's call without a principal is `unauthorized`.
     pub require_principal: bool,
@@ -32,7 +38,7 @@ pub struct RunsOptions {
     /// Replaces the rule of who may see a run: its owner, and calls without principal. It gets the call's principal and the
     /// run's owner; it must be quick and must not call these runs.
     pub access: Option<Access>,
-    /// Where causes of failures are told that callers are not.
+    /// Where causes of failures are logged that callers do not learn.
     pub log: Option<LogHook>,
 }
 
@@ -114,34 +120,56 @@ impl Runs {
     /// See [`OpenError`].
     pub fn over(store: Box<dyn Store>, options: RunsOptions) -> Result<Runs, OpenError> {
         let RunsOptions { lease, max_attempts, key_ttl, require_principal, sensitive_names, access, log } = options;
-        let lease_ms = lease_ms(lease).map_err(|_| OpenError::Option("lease: expected 1 ms to 24 hours"))?;
-        let core = Arc::new(Core {
-            store,
-            rules: Rules { max_takeovers: max_attempts, key_ttl_ms: millis(key_ttl), access },
-            sensitive: sensitive_names,
-            require_principal,
-            lease_ms,
-            waits: Waits::default(),
-            timers: Timers::new(),
-            log,
-            timekeeper: Mutex::new(None),
-            process: fork::generation(),
-        });
-        let runs = Runs { handle: Arc::new(Handle { core: core.clone() }) };
-        if let Err(refusal) = core.run_timers(0).wait() {
+        let lease_ms = lease_ms(lease).ok_or(OpenError::Option("lease: expected 1 ms to 24 hours"))?;
+        let key_ttl_ms = key_ttl_ms(key_ttl).ok_or(OpenError::Option("key_ttl: expected 1 ms or more"))?;
+        let access = access.map(AccessHook::new);
+        let rules = Rules { max_takeovers: max_attempts, key_ttl_ms, access };
+        let log = Log::new(log);
+        let (waiters, timers) = (Arc::new(Waiters::default()), Arc::new(Timers::new()));
+        let executor = Arc::new(Executor::new(store, rules, log.clone(), notifier(&waiters, &timers)));
+        let client = ClientApi { executor: executor.clone(), sensitive: sensitive_names.clone(), require_principal };
+        let poller = Poller { executor, waiters, timers };
+        let parts = Parts { client: Arc::new(client), poller: poller.clone(), sensitive: sensitive_names, lease_ms };
+        // From here on what fails is closed again.
+        let runs = Runs::of(parts);
+        if let Err(refusal) = deadlines::end_all(&poller.executor, &poller.timers).wait() {
             return Err(StoreError::Unavailable(refusal.message.into_owned()).into());
         }
-        let shared = Arc::downgrade(&core);
-        core.store.watch(Arc::new(move || {
-            if let Some(core) = shared.upgrade() {
-                core.waits.ring_all(&core);
+        let waiters = Arc::downgrade(&poller.waiters);
+        poller.executor.watch(move || {
+            if let Some(waiters) = waiters.upgrade() {
+                waiters.notify_all();
             }
-        }));
-        let shared = core.clone();
-        let timekeeper = std::thread::Builder::new().name("agenthost-timer".into()).spawn(move || keep_time(&shared));
-        let timekeeper = timekeeper.map_err(|error| StoreError::Unavailable(error.to_string()))?;
-        *core.timekeeper.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = Some(timekeeper);
+        });
+        let timers = poller.timers.clone();
+        timers.start(log, poller).map_err(|error| StoreError::Unavailable(error.to_string()))?;
         Ok(runs)
+    }
+}
+
+/// Notifies whoever waits for what a commit has changed.
+fn notifier(waiters: &Arc<Waiters>, timers: &Arc<Timers>) -> OnCommit {
+    let (waiters, timers) = (waiters.clone(), timers.clone());
+    Box::new(move |Notification { run_id, agent_id, news, work, deadline, now }| {
+        if let Some(deadline) = deadline {
+            timers.due_in(deadline.saturating_sub(now));
+        }
+        if news {
+            waiters.notify(&Topic::Run(run_id));
+        }
+        if work {
+            waiters.notify(&Topic::Work(agent_id));
+        }
+    })
+}
+
+impl TimedTasks for Poller {
+    fn run_due(&self) {
+        deadlines::end_some(&self.executor, &self.timers);
+    }
+
+    fn poll_all(&self) {
+        self.waiters.notify_all();
     }
 }
 

@@ -1,20 +1,19 @@
 //! The operator's side: what runs there are, making room, copies. Nothing here is reached by a client's message.
 
 use std::path::Path as FilePath;
-use std::sync::Arc;
 
-use super::Runs;
-use super::command::{Command, Reply};
-use super::core::Core;
+use super::command::{Command, CommandOutput};
+use super::deadlines;
 use super::decide::Rules;
-use super::job::{Done, ResultFuture, Touched, Work, execute};
+use super::executor::LongWork;
+use super::handle::Runs;
 use super::names::{check_name, check_optional_name};
-use super::promise::RunFuture;
+use super::promise::{ResultFuture, RunFuture};
 use super::read::MAX_PAGE_BYTES;
 use super::refuse;
-use super::timers::Due;
 use super::views;
-use super::worker::{Admitted, start};
+use super::work::{Notifications, Work, WorkResult, execute};
+use super::worker::Admitted;
 use crate::protocol::{MAX_UNSIGNED, Path, RunStatus};
 use crate::store::Changes;
 use crate::store::{RunChange, RunFilter, RunRow, StoreError, Stored, Transaction};
@@ -95,7 +94,7 @@ pub struct AdmittedPage {
 impl Runs {
     /// Lists runs, whoever owns them, in the order of their creation.
     pub fn list_runs(&self, request: ListRuns) -> ResultFuture<RunPage> {
-        start(|| {
+        self.begin(|| {
             let ListRuns { status, owner, agent_id, after, limit } = request;
             let limit = if limit == 0 { 100 } else { limit };
             if limit > MAX_PAGE_RUNS {
@@ -103,7 +102,7 @@ impl Runs {
             }
             let filter = RunFilter { status, owner, agent_id };
             let cursor = i64::try_from(after).unwrap_or(i64::MAX);
-            Ok(self.core().read(move |reader| {
+            Ok(self.executor().read(move |reader| {
                 let mut rows = reader.runs(&filter, cursor, limit + 1)?;
                 let has_more = rows.len() > limit;
                 rows.truncate(limit);
@@ -115,11 +114,11 @@ impl Runs {
 
     /// The admitted result of a tool call, if there is one.
     pub fn admitted_result(&self, run_id: &str, tool_call_id: &str) -> ResultFuture<Option<Admitted>> {
-        start(|| {
+        self.begin(|| {
             check_name(Path::ROOT.member("runId"), run_id)?;
             check_name(Path::ROOT.member("toolCallId"), tool_call_id)?;
             let (run_id, tool_call_id) = (run_id.to_owned(), tool_call_id.to_owned());
-            Ok(self.core().read(move |reader| {
+            Ok(self.executor().read(move |reader| {
                 let Some(run) = reader.run(&run_id)? else {
                     return Ok(Err(refuse::not_found()));
                 };
@@ -131,14 +130,14 @@ impl Runs {
     /// The admitted results of a run whose tool call ids follow `after` (empty: from the first), at most `limit` (1 to 1000),
     /// and at most 4 MiB unless one alone has more.
     pub fn admitted_results(&self, run_id: &str, after: &str, limit: usize) -> ResultFuture<AdmittedPage> {
-        start(|| {
+        self.begin(|| {
             check_name(Path::ROOT.member("runId"), run_id)?;
             check_optional_name(Path::ROOT.member("after"), after)?;
             if !(1..=MAX_PAGE_RUNS).contains(&limit) {
                 return Err(refuse::invalid_member("limit", format!("expected 1 to {MAX_PAGE_RUNS}, found {limit}")));
             }
             let (run_id, after) = (run_id.to_owned(), after.to_owned());
-            Ok(self.core().read(move |reader| {
+            Ok(self.executor().read(move |reader| {
                 let Some(run) = reader.run(&run_id)? else {
                     return Ok(Err(refuse::not_found()));
                 };
@@ -153,34 +152,38 @@ impl Runs {
     /// Removes the run's events up to and with `through`, but for the last, which stays; gives the sequence of the first that
     /// is there afterwards. Who reads from before it gets a conflict, `cursor_expired`.
     pub fn compact(&self, run_id: &str, through: u64) -> ResultFuture<u64> {
-        start(|| {
+        self.begin(|| {
             check_name(Path::ROOT.member("runId"), run_id)?;
-            Ok(self.core().compact(run_id.to_owned(), through.min(MAX_UNSIGNED)))
+            Ok(self.executor().write_long(Compact { run_id: run_id.to_owned(), through: through.min(MAX_UNSIGNED) }))
         })
     }
 
     /// Deletes the runs that ended before a time, with all that belongs to them; says how many. Their idempotency keys are
     /// remembered until they expire.
     pub fn purge(&self, ended_before_unix_ms: i64) -> ResultFuture<u64> {
-        self.core().purge(ended_before_unix_ms, 0)
+        self.executor().write_long(Purge { before: ended_before_unix_ms, purged: 0 })
     }
 
     /// Writes a consistent copy of everything to a file that does not exist yet, while the work goes on.
     pub fn backup(&self, to: &FilePath) -> ResultFuture<()> {
-        let (promise, later) = RunFuture::pair();
-        let (core, to) = (self.core().clone(), to.to_owned());
-        let copy = move || promise.give(core.store.backup(&to).map_err(|error| core.store_failed(&error)));
+        let executor = self.executor().clone();
+        let (promise, future) = RunFuture::pair(executor.log());
+        let to = to.to_owned();
         // A thread of its own: it takes as long as the file is large.
-        match std::thread::Builder::new().name("agenthost-backup".into()).spawn(copy) {
-            Ok(_) => later,
-            Err(error) => RunFuture::ready(Err(self.core().store_failed(&StoreError::Unavailable(error.to_string())))),
+        let copying = std::thread::Builder::new().name("agenthost-backup".into());
+        match copying.spawn(move || promise.resolve(executor.backup(&to))) {
+            Ok(_) => future,
+            Err(error) => {
+                let refusal = self.executor().refusal_of(&StoreError::Unavailable(error.to_string()));
+                self.begin(|| Err(refusal))
+            }
         }
     }
 
     /// Ends the runs whose deadline has passed; says how many. A thread does this by itself when the time comes: call it where
     /// the store's clock is not the system's.
     pub fn run_timers(&self) -> ResultFuture<u64> {
-        self.core().run_timers(0)
+        deadlines::end_all(self.executor(), &self.parts().poller.timers)
     }
 }
 
@@ -213,57 +216,47 @@ fn admitted(row: crate::store::AdmittedRow) -> Stored<Admitted> {
     })
 }
 
-impl Core {
-    fn compact(self: &Arc<Core>, run_id: String, through: u64) -> ResultFuture<u64> {
-        let core = self.clone();
-        self.write(Compact { run_id: run_id.clone(), through }).and_then(move |done, promise| match done {
-            Ok((_, true)) => core.compact(run_id, through).then(move |first| promise.give(first)),
-            Ok((first, false)) => promise.give(Ok(first)),
-            Err(refusal) => promise.give(Err(refusal)),
-        })
-    }
-
-    fn purge(self: &Arc<Core>, before: i64, already: u64) -> ResultFuture<u64> {
-        let core = self.clone();
-        self.write(Purge { before }).and_then(move |done, promise| match done {
-            Ok((purged, true)) => core.purge(before, already + purged).then(move |all| promise.give(all)),
-            Ok((purged, false)) => promise.give(Ok(already + purged)),
-            Err(refusal) => promise.give(Err(refusal)),
-        })
-    }
-
-    pub(crate) fn run_timers(self: &Arc<Core>, already: u64) -> ResultFuture<u64> {
-        let core = self.clone();
-        self.write(Due).and_then(move |due, promise| match due {
-            Ok(due) if due.next_ms == 0 && due.ended > 0 => {
-                core.run_timers(already + due.ended).then(move |ended| promise.give(ended));
-            }
-            Ok(due) => {
-                core.timers.deadline_in(due.next_ms);
-                promise.give(Ok(already + due.ended));
-            }
-            Err(refusal) => promise.give(Err(refusal)),
-        })
-    }
-}
-
-/// Removes events of one run, a bounded number; whether there are more to remove.
+/// Removes a run's events from the front.
 struct Compact {
     run_id: String,
     through: u64,
 }
 
-impl Work for Compact {
+impl LongWork for Compact {
+    type Step = CompactSome;
+    type Output = u64;
+
+    fn step(&self) -> CompactSome {
+        CompactSome { run_id: self.run_id.clone(), through: self.through }
+    }
+
+    fn after(&mut self, (first, more): (u64, bool)) -> Option<u64> {
+        (!more).then_some(first)
+    }
+}
+
+/// Removes a bounded number of events of one run; gives the first that is left, and whether there are more to remove.
+struct CompactSome {
+    run_id: String,
+    through: u64,
+}
+
+impl Work for CompactSome {
     type Output = (u64, bool);
 
-    fn run(&self, transaction: &mut dyn Transaction, rules: &Rules, touched: &mut Vec<Touched>) -> Done<(u64, bool)> {
+    fn run(
+        &self,
+        transaction: &mut dyn Transaction,
+        rules: &Rules,
+        notifications: &mut Notifications,
+    ) -> WorkResult<(u64, bool)> {
         let Some(run) = transaction.run(&self.run_id)? else {
             return Ok(Err(refuse::not_found()));
         };
         let (id, before) = (run.id, run.first);
         let command = Command::Compact { through: self.through, most: EVENTS_AT_ONCE };
-        match execute(transaction, rules, Some(run), &command, touched)? {
-            Ok(Reply::Done { first }) => {
+        match execute(transaction, rules, Some(run), &command, notifications)? {
+            Ok(CommandOutput::Done { first }) => {
                 if first > before {
                     transaction.delete_events(id, first - 1)?;
                 }
@@ -275,15 +268,35 @@ impl Work for Compact {
     }
 }
 
-/// Deletes ended runs, a bounded number of rows; whether there are more to delete.
+/// Deletes the runs that ended before a time.
 struct Purge {
+    before: i64,
+    purged: u64,
+}
+
+impl LongWork for Purge {
+    type Step = PurgeSome;
+    type Output = u64;
+
+    fn step(&self) -> PurgeSome {
+        PurgeSome { before: self.before }
+    }
+
+    fn after(&mut self, (purged, more): (u64, bool)) -> Option<u64> {
+        self.purged += purged;
+        (!more).then_some(self.purged)
+    }
+}
+
+/// Deletes ended runs, a bounded number of rows; gives how many runs, and whether there are more to delete.
+struct PurgeSome {
     before: i64,
 }
 
-impl Work for Purge {
+impl Work for PurgeSome {
     type Output = (u64, bool);
 
-    fn run(&self, transaction: &mut dyn Transaction, _: &Rules, _: &mut Vec<Touched>) -> Done<(u64, bool)> {
+    fn run(&self, transaction: &mut dyn Transaction, _: &Rules, _: &mut Notifications) -> WorkResult<(u64, bool)> {
         let runs = transaction.ended_before(self.before, RUNS_AT_ONCE)?;
         let more = runs.len() == RUNS_AT_ONCE;
         let (mut purged, mut events) = (0, 0);

@@ -1,9 +1,9 @@
-//! What can be read of runs, as one look at a store each.
+//! What can be read of runs, each as one read of a store.
 
 use super::decide::Rules;
-use super::job::Done;
 use super::refuse;
 use super::views;
+use super::work::WorkResult;
 use crate::protocol::RunStatus;
 use crate::service::{EventPage, RunView};
 use crate::store::{Reader, RunRow, Stored};
@@ -17,7 +17,7 @@ pub(crate) fn visible(reader: &mut dyn Reader, rules: &Rules, principal: &str, r
 }
 
 /// The view of a run.
-pub(crate) fn run(reader: &mut dyn Reader, rules: &Rules, principal: &str, run_id: &str) -> Done<RunView<'static>> {
+pub(crate) fn run(reader: &mut dyn Reader, rules: &Rules, principal: &str, run_id: &str) -> WorkResult<RunView<'static>> {
     match visible(reader, rules, principal, run_id)? {
         None => Ok(Err(refuse::not_found())),
         Some(row) => views::run_view(row, reader).map(Ok),
@@ -32,7 +32,7 @@ pub(crate) fn page(
     run_id: &str,
     after: u64,
     limit: u64,
-) -> Done<(EventPage<'static>, RunStatus)> {
+) -> WorkResult<(EventPage<'static>, RunStatus)> {
     let Some(row) = visible(reader, rules, principal, run_id)? else {
         return Ok(Err(refuse::not_found()));
     };

@@ -189,6 +189,12 @@ pub(crate) fn invalid_member(name: &str, expected: impl Into<String>) -> Refusal
     invalid(&Violation::new(Path::ROOT.member(name), expected))
 }
 
+/// A call whose outcome will not be known: a store has dropped its job, or code on its way has panicked.
+pub(crate) fn given_up() -> Refusal {
+    HostError::new(ErrorCode::Unavailable, "the call was given up before its outcome was known: retry with the same key")
+        .with_retryable(true)
+}
+
 /// A store that failed. Its reason is for the log alone.
 pub(crate) fn store_failed(error: &StoreError) -> Refusal {
     match error {

@@ -1,42 +1,36 @@
-//! The thread that keeps the time: ends runs whose deadline passes, forgets keys, and wakes waits when their time comes.
+//! The thread that keeps the time: polls waiters when their time comes, and now and then everybody; has what is due done. What that
+//! is it does not know.
 
-use std::cell::Cell;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use super::command::Command;
-use super::core::Core;
-use super::decide::Rules;
-use super::job::{Done, Touched, Work, execute};
-use super::waits::Waiting;
-use crate::store::Transaction;
+use super::log::Log;
+use super::waiters::Waiter;
 
-/// At the latest so often everybody looks: what no signal told is seen then (durable runs, "Waking").
-const LOOK_EVERY: Duration = Duration::from_secs(5);
-/// Expired keys are deleted at most so often: they count no more from the moment on, deleted or not.
-const FORGET_EVERY_MS: i64 = 60_000;
-/// How many runs one transaction ends, and how many keys it deletes.
-const RUNS_AT_ONCE: usize = 100;
-const KEYS_AT_ONCE: usize = 1000;
+/// At the latest so often everybody is polled, and what is due is looked for: what no notification said is seen then (durable runs,
+/// "Waking").
+const POLL_EVERY: Duration = Duration::from_secs(5);
 
-/// What the thread waits for.
 pub(crate) struct Timers {
     state: Mutex<State>,
     changed: Condvar,
+    thread: Mutex<Option<JoinHandle<()>>>,
 }
 
 struct State {
     stopped: bool,
-    /// When the store has to be looked at.
+    /// When something in the store is due.
     due: Instant,
-    waits: BinaryHeap<Reverse<Alarm>>,
+    alarms: BinaryHeap<Reverse<Alarm>>,
 }
 
+/// When a waiter is to be polled, if it still waits.
 struct Alarm {
     at: Instant,
-    wait: Weak<dyn Waiting>,
+    waiter: Weak<dyn Waiter>,
 }
 
 impl PartialEq for Alarm {
@@ -59,29 +53,38 @@ impl Ord for Alarm {
     }
 }
 
+/// What the thread has done for others.
+pub(crate) trait TimedTasks: Send + 'static {
+    /// Something in the store may be due.
+    fn run_due(&self);
+    /// Everybody is to look.
+    fn poll_all(&self);
+}
+
 impl Timers {
     pub(crate) fn new() -> Timers {
-        let state = State { stopped: false, due: Instant::now(), waits: BinaryHeap::new() };
-        Timers { state: Mutex::new(state), changed: Condvar::new() }
+        let state = State { stopped: false, due: Instant::now(), alarms: BinaryHeap::new() };
+        Timers { state: Mutex::new(state), changed: Condvar::new(), thread: Mutex::new(None) }
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Has the wait look at that time, if it is still there.
-    pub(crate) fn look_at(&self, at: Instant, wait: Arc<dyn Waiting>) {
+    /// Has the waiter polled at that time, if it still waits.
+    pub(crate) fn poll_at(&self, at: Instant, waiter: &Arc<dyn Waiter>) {
         let mut state = self.lock();
-        let earliest = state.waits.peek().is_none_or(|Reverse(first)| at < first.at);
-        state.waits.push(Reverse(Alarm { at, wait: Arc::downgrade(&wait) }));
+        let earliest = state.alarms.peek().is_none_or(|Reverse(first)| at < first.at);
+        state.alarms.push(Reverse(Alarm { at, waiter: Arc::downgrade(waiter) }));
         if earliest {
             self.changed.notify_one();
         }
     }
 
-    /// A run has a deadline that many milliseconds from now.
-    pub(crate) fn deadline_in(&self, ms: i64) {
-        let at = Instant::now() + from_now(ms);
+    /// Something is due that many milliseconds from now, or sooner.
+    pub(crate) fn due_in(&self, ms: i64) {
+        // Never further than the next look.
+        let at = Instant::now() + Duration::from_millis(u64::try_from(ms).unwrap_or(0)).min(POLL_EVERY);
         let mut state = self.lock();
         if at < state.due {
             state.due = at;
@@ -89,99 +92,126 @@ impl Timers {
         }
     }
 
+    /// Starts the thread. A panic of what it does is logged, and ends nothing.
+    ///
+    /// # Errors
+    /// The system has no thread.
+    pub(crate) fn start(self: &Arc<Timers>, log: Log, tasks: impl TimedTasks) -> std::io::Result<()> {
+        let timers = self.clone();
+        let thread = std::thread::Builder::new().name("agenthost-timer".into()).spawn(move || timers.run(&log, &tasks))?;
+        *self.thread.lock().unwrap_or_else(PoisonError::into_inner) = Some(thread);
+        Ok(())
+    }
+
+    fn run(&self, log: &Log, tasks: &impl TimedTasks) {
+        const PANICKED: &str = "a timer panicked";
+        let mut poll_all = Instant::now() + POLL_EVERY;
+        let mut state = self.lock();
+        while !state.stopped {
+            let now = Instant::now();
+            if state.alarms.peek().is_some_and(|Reverse(first)| first.at <= now) {
+                let due = state.alarms.pop().and_then(|Reverse(alarm)| alarm.waiter.upgrade());
+                drop(state);
+                if let Some(waiter) = due {
+                    log.run(PANICKED, || waiter.poll());
+                }
+            } else if state.due <= now {
+                state.due = now + POLL_EVERY;
+                drop(state);
+                log.run(PANICKED, || tasks.run_due());
+            } else if poll_all <= now {
+                // Waits that are over leave their alarms behind.
+                state.alarms.retain(|Reverse(alarm)| alarm.waiter.strong_count() > 0);
+                drop(state);
+                poll_all = now + POLL_EVERY;
+                log.run(PANICKED, || tasks.poll_all());
+            } else {
+                let next = state.alarms.peek().map_or(poll_all, |Reverse(first)| first.at.min(poll_all)).min(state.due);
+                let waited = self.changed.wait_timeout(state, next.saturating_duration_since(now));
+                drop(waited.unwrap_or_else(PoisonError::into_inner));
+            }
+            state = self.lock();
+        }
+    }
+
+    /// Ends the thread, and waits for its end unless this is that thread.
     pub(crate) fn stop(&self) {
         self.lock().stopped = true;
         self.changed.notify_one();
+        let thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(thread) = thread.filter(|thread| thread.thread().id() != std::thread::current().id()) {
+            let _ = thread.join();
+        }
     }
 }
 
-/// A time to come, never further than the next look.
-fn from_now(ms: i64) -> Duration {
-    Duration::from_millis(u64::try_from(ms).unwrap_or(0)).min(LOOK_EVERY)
-}
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc;
 
-thread_local! {
-    static KEEPS_TIME: Cell<bool> = const { Cell::new(false) };
-}
+    use super::*;
 
-/// Whether this thread is the one that keeps the time, of any runs.
-pub(crate) fn is_timekeeper() -> bool {
-    KEEPS_TIME.get()
-}
+    /// A bound for a hang, not a measure.
+    const SOON: Duration = Duration::from_secs(30);
 
-/// The body of the thread.
-pub(crate) fn keep_time(core: &Arc<Core>) {
-    KEEPS_TIME.set(true);
-    let mut look_at_all = Instant::now() + LOOK_EVERY;
-    let mut state = core.timers.lock();
-    while !state.stopped {
+    struct Sender(mpsc::Sender<&'static str>, &'static str);
+
+    impl Waiter for Sender {
+        fn poll(self: Arc<Self>) {
+            self.0.send(self.1).unwrap();
+        }
+    }
+
+    struct Tasks(mpsc::Sender<&'static str>);
+
+    impl TimedTasks for Tasks {
+        fn run_due(&self) {
+            self.0.send("due").unwrap();
+            panic!("a bug");
+        }
+
+        fn poll_all(&self) {}
+    }
+
+    #[test]
+    fn what_is_due_is_done_in_the_order_of_its_time_and_outlives_a_panic() {
+        let (sender, happened) = mpsc::channel();
+        let timers = Arc::new(Timers::new());
+        timers.start(Log::default(), Tasks(sender.clone())).unwrap();
+        assert_eq!(happened.recv_timeout(SOON), Ok("due"), "what was due before it began");
+        let waiter = |name| Arc::new(Sender(sender.clone(), name)) as Arc<dyn Waiter>;
+        let (first, second, gone) = (waiter("first"), waiter("second"), waiter("gone"));
         let now = Instant::now();
-        if state.waits.peek().is_some_and(|Reverse(first)| first.at <= now) {
-            let due = state.waits.pop().and_then(|Reverse(alarm)| alarm.wait.upgrade());
-            drop(state);
-            if let Some(wait) = due {
-                wait.look(core);
-            }
-        } else if state.due <= now {
-            state.due = now + LOOK_EVERY;
-            drop(state);
-            run_due(core);
-        } else if look_at_all <= now {
-            // Waits that are over leave their alarms behind.
-            state.waits.retain(|Reverse(alarm)| alarm.wait.strong_count() > 0);
-            drop(state);
-            look_at_all = now + LOOK_EVERY;
-            core.waits.ring_all(core);
-        } else {
-            let next = state.waits.peek().map_or(look_at_all, |Reverse(first)| first.at.min(look_at_all)).min(state.due);
-            let waited = core.timers.changed.wait_timeout(state, next.saturating_duration_since(now));
-            drop(waited.unwrap_or_else(PoisonError::into_inner));
-        }
-        state = core.timers.lock();
+        timers.poll_at(now + Duration::from_millis(20), &second);
+        timers.poll_at(now + Duration::from_millis(1), &gone);
+        drop(gone);
+        timers.poll_at(now, &first);
+        assert_eq!(happened.recv_timeout(SOON), Ok("first"));
+        assert_eq!(happened.recv_timeout(SOON), Ok("second"));
+        timers.due_in(1);
+        assert_eq!(happened.recv_timeout(SOON), Ok("due"));
+        timers.stop();
+        timers.due_in(0);
+        timers.stop();
+        drop((sender, first, second));
+        assert_eq!(happened.recv(), Err(mpsc::RecvError), "the thread has ended, and let go of its tasks");
     }
-}
 
-/// Ends what is overdue. A store that fails is asked again at the next look.
-fn run_due(core: &Arc<Core>) {
-    let timers = core.clone();
-    core.write(Due).then(move |due| {
-        if let Ok(due) = due {
-            timers.timers.deadline_in(due.next_ms);
+    #[test]
+    fn a_timer_may_stop_the_timers() {
+        struct Stops(Mutex<Option<Arc<Timers>>>, mpsc::Sender<()>);
+        impl TimedTasks for Stops {
+            fn run_due(&self) {
+                if let Some(timers) = self.0.lock().unwrap().take() {
+                    timers.stop();
+                    self.1.send(()).unwrap();
+                }
+            }
+            fn poll_all(&self) {}
         }
-    });
-}
-
-/// Ends runs whose deadline has passed, and forgets keys, a bounded number of each.
-pub(crate) struct Due;
-
-/// What was due.
-pub(crate) struct WasDue {
-    /// How many runs were ended.
-    pub(crate) ended: u64,
-    /// When there is something to do again: 0 for at once.
-    pub(crate) next_ms: i64,
-}
-
-impl Work for Due {
-    type Output = WasDue;
-
-    fn run(&self, transaction: &mut dyn Transaction, rules: &Rules, touched: &mut Vec<Touched>) -> Done<WasDue> {
-        let now = transaction.now();
-        let overdue = transaction.overdue(now, RUNS_AT_ONCE)?;
-        let ended = overdue.len();
-        for run in overdue {
-            let _ended = execute(transaction, rules, Some(run), &Command::TimeOut, touched)?;
-        }
-        let deleted = match transaction.next_expiry()? {
-            Some(expires_at) if expires_at <= now => transaction.delete_keys(now, KEYS_AT_ONCE)?,
-            _ => 0,
-        };
-        let until = |time: Option<i64>| time.map_or(i64::MAX, |time| time.saturating_sub(now).max(0));
-        let next_ms = if ended == RUNS_AT_ONCE || deleted == KEYS_AT_ONCE {
-            0
-        } else {
-            until(transaction.next_deadline()?).min(until(transaction.next_expiry()?).max(FORGET_EVERY_MS))
-        };
-        Ok(Ok(WasDue { ended: ended as u64, next_ms }))
+        let (sender, stopped) = mpsc::channel();
+        let timers = Arc::new(Timers::new());
+        timers.start(Log::default(), Stops(Mutex::new(Some(timers.clone())), sender)).unwrap();
+        stopped.recv_timeout(SOON).unwrap();
     }
 }

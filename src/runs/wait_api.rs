@@ -2,14 +2,15 @@
 
 use std::time::Duration;
 
-use super::Runs;
-use super::job::ResultFuture;
-use super::names::{check_name, check_optional_name, checked_principal};
+use super::handle::Runs;
+use super::names::{check_agents, check_name, checked_principal};
+use super::poller::Polled;
+use super::promise::ResultFuture;
 use super::read;
 use super::refuse;
 use super::token::same_digest;
-use super::waits::{Seen, Topic};
-use super::worker::{Claim, start};
+use super::waiters::Topic;
+use super::worker::Claim;
 use crate::protocol::{MAX_PAGE_EVENTS, MAX_UNSIGNED, Path, RunStatus};
 use crate::service::EventPage;
 
@@ -40,7 +41,7 @@ impl Runs {
         limit: u64,
         timeout: Duration,
     ) -> ResultFuture<RunEvents> {
-        start(|| {
+        self.begin(|| {
             let principal = checked_principal(principal)?.to_owned();
             check_name(Path::ROOT.member("runId"), run_id)?;
             if after > MAX_UNSIGNED {
@@ -49,14 +50,14 @@ impl Runs {
             if !(1..=MAX_PAGE_EVENTS).contains(&limit) {
                 return Err(refuse::invalid_member("limit", format!("expected 1 to {MAX_PAGE_EVENTS}, found {limit}")));
             }
-            let (rules, run_id) = (self.core().rules.clone(), run_id.to_owned());
+            let (rules, run_id) = (self.executor().rules().clone(), run_id.to_owned());
             let topics = vec![Topic::Run(run_id.clone())];
-            Ok(self.core().wait(topics, timeout, move |reader| {
+            Ok(self.parts().poller.wait(topics, timeout, move |reader| {
                 let found = read::page(reader, &rules, &principal, &run_id, after, limit)?;
                 Ok(found.map(|(page, status)| {
                     let over = !page.events.is_empty() || status.is_terminal();
                     let followed = RunEvents { page, status };
-                    if over { Seen::Found(followed) } else { Seen::NotYet { otherwise: followed, again_ms: None } }
+                    if over { Polled::Ready(followed) } else { Polled::NotReady { otherwise: followed, again_ms: None } }
                 }))
             }))
         })
@@ -65,25 +66,23 @@ impl Runs {
     /// Waits, at most `timeout`, until one of these agents has a run that can be claimed; says whether there is one. Another
     /// worker may be faster: [`Runs::claim`] tells.
     pub fn wait_for_work(&self, agent_ids: &[String], timeout: Duration) -> ResultFuture<bool> {
-        start(|| {
-            for (index, agent_id) in agent_ids.iter().enumerate() {
-                check_optional_name(Path::ROOT.member("agentIds").element(index), agent_id)?;
-            }
+        self.begin(|| {
+            check_agents(agent_ids)?;
             let topics = agent_ids.iter().cloned().map(Topic::Work).collect();
             let agent_ids = agent_ids.to_vec();
-            Ok(self.core().wait(topics, timeout, move |reader| {
+            Ok(self.parts().poller.wait(topics, timeout, move |reader| {
                 let now = reader.now();
                 let mut again_ms = None;
                 for agent_id in &agent_ids {
                     let ready_at = reader.next_ready(agent_id)?.and_then(|run| run.ready_at);
                     let Some(ready_at) = ready_at else { continue };
                     if ready_at <= now {
-                        return Ok(Ok(Seen::Found(true)));
+                        return Ok(Ok(Polled::Ready(true)));
                     }
                     let ms = ready_at - now;
                     again_ms = Some(again_ms.map_or(ms, |earlier: i64| earlier.min(ms)));
                 }
-                Ok(Ok(Seen::NotYet { otherwise: false, again_ms }))
+                Ok(Ok(Polled::NotReady { otherwise: false, again_ms }))
             }))
         })
     }
@@ -92,16 +91,16 @@ impl Runs {
     /// claim's own worker), waits for an approval, or somebody else has it. Gives the run's status then; none when the claim is
     /// still valid.
     pub fn wait_claim_lost(&self, claim: &Claim, timeout: Duration) -> ResultFuture<Option<RunStatus>> {
-        start(|| {
+        self.begin(|| {
             check_name(Path::ROOT.member("runId"), &claim.run_id)?;
             let (run_id, digest) = (claim.run_id.clone(), claim.token.digest());
             let topics = vec![Topic::Run(run_id.clone())];
-            Ok(self.core().wait(topics, timeout, move |reader| {
+            Ok(self.parts().poller.wait(topics, timeout, move |reader| {
                 let Some(run) = reader.run(&run_id)? else {
                     return Ok(Err(refuse::not_found()));
                 };
                 let valid = run.claim.is_some_and(|claim| same_digest(&claim, &digest));
-                Ok(Ok(if valid { Seen::NotYet { otherwise: None, again_ms: None } } else { Seen::Found(Some(run.status)) }))
+                Ok(Ok(if valid { Polled::NotReady { otherwise: None, again_ms: None } } else { Polled::Ready(Some(run.status)) }))
             }))
         })
     }

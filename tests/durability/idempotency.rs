@@ -3,7 +3,7 @@
 use std::sync::Barrier;
 
 use agenthost::protocol::{ErrorCode, Resolution, RunStatus};
-use agenthost::runs::{Reason, Runs, RunsOptions};
+use agenthost::runs::{OpenError, Reason, Runs, RunsOptions};
 
 use crate::support::{Client, START, Setup, claim, client, code, detail, json, new_key, new_run, reason, submission};
 
@@ -15,6 +15,7 @@ on_every_store!(
     a_refusal_leaves_the_key_free,
     keys_are_1_to_255_bytes_without_control_characters,
     a_key_is_forgotten_after_its_time,
+    a_key_that_would_be_forgotten_at_once_is_refused,
     a_run_is_created_once_whatever_the_key,
 );
 
@@ -150,6 +151,16 @@ fn a_key_is_forgotten_after_its_time(setup: &Setup) {
     assert_eq!(client.get("run").unwrap().updated_at_unix_ms, START);
     // By default it is remembered a day.
     assert_eq!(RunsOptions::default().key_ttl.as_secs(), 24 * 3600);
+}
+
+fn a_key_that_would_be_forgotten_at_once_is_refused(setup: &Setup) {
+    for none in [std::time::Duration::ZERO, std::time::Duration::from_micros(999)] {
+        let opened = Runs::over(setup.store(), RunsOptions { key_ttl: none, ..RunsOptions::default() });
+        let Err(OpenError::Option(refused)) = opened else { panic!("opened with {none:?}") };
+        assert_eq!(refused, "key_ttl: expected 1 ms or more");
+    }
+    setup.open_with(RunsOptions { key_ttl: std::time::Duration::from_millis(1), ..RunsOptions::default() });
+    setup.open_with(RunsOptions { key_ttl: std::time::Duration::MAX, ..RunsOptions::default() });
 }
 
 fn a_run_is_created_once_whatever_the_key(setup: &Setup) {

@@ -72,7 +72,7 @@ impl Setup {
         self.directory.is_some()
     }
 
-    fn store(&self) -> Box<dyn Store> {
+    pub(crate) fn store(&self) -> Box<dyn Store> {
         match &self.directory {
             None => Box::new(MemoryStore::new(self.clock())),
             #[cfg(feature = "sqlite")]

@@ -1,18 +1,21 @@
 //! Waiting: it is over as soon as there is something, at once where there will be nothing, and when its time is up.
 
-use std::sync::Barrier;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Barrier, mpsc};
 use std::time::{Duration, Instant};
 
 use agenthost::protocol::{ErrorCode, RunStatus};
-use agenthost::runs::{ClaimRequest, NewEvent};
+use agenthost::runs::{ClaimRequest, NewEvent, Runs, RunsOptions};
+use agenthost::store::{JobNumber, ReadJob, Store, Stored, WriteJob};
 
-use crate::support::{LEASE, SOON, START, Setup, claim, claim_request, client, code, json, new_key, with_deadline};
+use crate::support::{LEASE, SOON, START, Setup, claim, claim_request, client, code, detail, json, new_key, with_deadline};
 
 on_every_store!(
     an_event_ends_a_wait_for_events,
     a_drained_ended_run_is_told_at_once,
     a_wait_ends_when_its_time_is_up,
+    a_wait_for_work_of_no_agent_is_refused,
+    a_wait_whose_job_the_store_drops_ends,
     no_event_is_missed_by_a_follower,
     work_wakes_a_waiting_worker,
     a_worker_is_told_that_its_claim_is_lost,
@@ -173,4 +176,68 @@ fn every_run_is_done_once_by_many_workers(setup: &Setup) {
     for number in 0..RUNS {
         assert_eq!(client(&runs).story(&format!("run {number}")), ["run_created", "run_started", "run_completed"]);
     }
+}
+
+fn a_wait_for_work_of_no_agent_is_refused(setup: &Setup) {
+    let runs = setup.open();
+    for timeout in [NO_TIME, Duration::from_millis(1), SOON] {
+        let (told, heard) = mpsc::channel();
+        runs.wait_for_work(&[], timeout).then(move |found| told.send(found).unwrap());
+        let refused = heard.recv_timeout(SOON).expect("the wait never ended");
+        assert_eq!(detail(&refused, "path"), "agentIds");
+        assert_eq!(code(refused), ErrorCode::InvalidRequest);
+    }
+}
+
+/// A store that drops every job that only reads once it is told to: as one that is bought elsewhere might.
+struct Dropping {
+    inner: Box<dyn Store>,
+    drops: Arc<AtomicBool>,
+}
+
+impl Store for Dropping {
+    fn write(&self, job: Box<dyn WriteJob>) -> JobNumber {
+        if self.drops.load(Ordering::SeqCst) { 0 } else { self.inner.write(job) }
+    }
+
+    fn begin(&self) {
+        self.inner.begin();
+    }
+
+    fn wait_for(&self, job: JobNumber) {
+        self.inner.wait_for(job);
+    }
+
+    fn read(&self, job: Box<dyn ReadJob>) {
+        if !self.drops.load(Ordering::SeqCst) {
+            self.inner.read(job);
+        }
+    }
+
+    fn watch(&self, changed: Arc<dyn Fn() + Send + Sync>) {
+        self.inner.watch(changed);
+    }
+
+    fn backup(&self, to: &std::path::Path) -> Stored<()> {
+        self.inner.backup(to)
+    }
+
+    fn close(&self) {
+        self.inner.close();
+    }
+}
+
+fn a_wait_whose_job_the_store_drops_ends(setup: &Setup) {
+    let drops = Arc::new(AtomicBool::new(false));
+    let store = Box::new(Dropping { inner: setup.store(), drops: drops.clone() });
+    let runs = Runs::over(store, RunsOptions::default()).unwrap();
+    let (told, heard) = mpsc::channel();
+    let also_told = told.clone();
+    runs.wait_for_work(&["agent".into()], Duration::from_millis(50)).then(move |found| also_told.send(found.is_ok()).unwrap());
+    drops.store(true, Ordering::SeqCst);
+    assert!(!heard.recv_timeout(SOON).expect("the wait never ended"));
+    assert_eq!(code(client(&runs).create("k", "run")), ErrorCode::Unavailable);
+    assert_eq!(code(client(&runs).get("run")), ErrorCode::Unavailable);
+    runs.wait_for_work(&["agent".into()], SOON).then(move |found| told.send(found.is_ok()).unwrap());
+    assert!(!heard.recv_timeout(SOON).expect("the wait never ended"));
 }

@@ -1,17 +1,18 @@
 //! The four mutations of clients: the key first, then revision and state.
 
 use super::draft::{self, Draft};
-use super::{Snapshot, record, recorded};
+use super::keys::{record, recorded};
+use super::rules::Snapshot;
 use crate::protocol::{Resolution, RunStatus};
-use crate::runs::command::{Command, NewRun, Pairs, Reply, Retry, Target};
+use crate::runs::command::{Command, CommandOutput, NewRun, Pairs, Retry, Target};
 use crate::runs::refuse::{self, Refusal};
 use crate::runs::token::same_digest;
 use crate::runs::views;
 use crate::service::ApprovalView;
 use crate::store::{BodyKind, Changes, Digest, KeyRow, KeyScope, Outcome, RunChange, RunRow};
 
-/// What a command with a key comes to: a run to insert, the record of the key, and the answer.
-type Decided = (Option<Changes>, Option<(KeyScope, KeyRow)>, Result<Reply, Refusal>);
+/// What a command with a key comes to: a run to insert, the record of the key, and the result.
+type Decided = (Option<Changes>, Option<(KeyScope, KeyRow)>, Result<CommandOutput, Refusal>);
 
 /// A conflict that is recorded with its key, or a refusal that is not.
 enum Refused {
@@ -44,12 +45,12 @@ pub(super) fn decide(snapshot: &Snapshot<'_>, draft: &mut Option<Draft>, command
             Some(draft) => (Outcome::RunExists, draft.run.revision, draft.run.status),
             None if snapshot.run.is_some() => (Outcome::RunExists, 0, RunStatus::Created),
             None => {
-                let (key, reply) = keep(Outcome::Success, 1, RunStatus::Created);
-                return (Some(create(run, retry, now)), key, reply);
+                let (key, result) = keep(Outcome::Success, 1, RunStatus::Created);
+                return (Some(create(run, retry, now)), key, result);
             }
         };
-        let (key, reply) = keep(outcome, revision, status);
-        return (None, key, reply);
+        let (key, result) = keep(outcome, revision, status);
+        return (None, key, result);
     }
     let Some(draft) = visible else {
         return (None, None, Err(refuse::not_found()));
@@ -59,8 +60,8 @@ pub(super) fn decide(snapshot: &Snapshot<'_>, draft: &mut Option<Draft>, command
         Err(Refused::Recorded(outcome)) => outcome,
         Err(Refused::Not(refusal)) => return (None, None, Err(refusal)),
     };
-    let (key, reply) = keep(outcome, draft.run.revision, draft.run.status);
-    (None, key, reply)
+    let (key, result) = keep(outcome, draft.run.revision, draft.run.status);
+    (None, key, result)
 }
 
 fn create(new: &NewRun, retry: &Retry, now: i64) -> Changes {

@@ -1,28 +1,28 @@
 //! The commands of workers, timers and operators: who holds the claim may write.
 
-use super::Snapshot;
 use super::draft::{self, Draft};
+use super::rules::Snapshot;
 use crate::protocol::{MAX_UNIX_MS, Resolution, RunStatus};
-use crate::runs::command::{Command, End, Held, Pairs, Reply};
+use crate::runs::command::{ClaimHolder, Command, CommandOutput, End, Pairs};
 use crate::runs::refuse::{self, Refusal};
 use crate::runs::token::same_digest;
 use crate::runs::views;
 use crate::service::ApprovalView;
 use crate::store::{AdmittedRow, BatchRow, BodyKind, Digest, EventRow, LastOp, WorkerOp};
 
-pub(super) fn decide(snapshot: &Snapshot<'_>, draft: &mut Draft, command: &Command) -> Result<Reply, Refusal> {
+pub(super) fn decide(snapshot: &Snapshot<'_>, draft: &mut Draft, command: &Command) -> Result<CommandOutput, Refusal> {
     match command {
         Command::Claim { claim, worker, lease_ms } => Ok(take(snapshot, draft, claim, worker, *lease_ms)),
-        Command::Heartbeat { held } => {
-            let lease_ends_at = renew(draft, held)?;
-            Ok(Reply::Held { lease_ends_at })
+        Command::Heartbeat { holder } => {
+            let lease_ends_at = renew(draft, holder)?;
+            Ok(CommandOutput::Renewed { lease_ends_at })
         }
-        Command::Append { held, events, key } => {
-            let lease_ends_at = renew(draft, held)?;
+        Command::Append { holder, events, key } => {
+            let lease_ends_at = renew(draft, holder)?;
             append(snapshot.batch.as_ref(), draft, events, key.as_ref(), lease_ends_at)
         }
-        Command::Admit { held, step_id, tool_call_id, tool_name, key, outcome } => {
-            renew(draft, held)?;
+        Command::Admit { holder, step_id, tool_call_id, tool_name, key, outcome } => {
+            renew(draft, holder)?;
             let row = AdmittedRow {
                 tool_call_id: tool_call_id.clone(),
                 key: key.clone(),
@@ -32,42 +32,42 @@ pub(super) fn decide(snapshot: &Snapshot<'_>, draft: &mut Draft, command: &Comma
             };
             admit(snapshot.admitted.as_ref(), draft, row, step_id)
         }
-        Command::Release { held, delay_ms } => {
-            hold(draft, held)?;
+        Command::Release { holder, delay_ms } => {
+            check_holder(draft, holder)?;
             let ready_at = draft.now.saturating_add(*delay_ms).min(MAX_UNIX_MS);
             draft.run.claim = None;
             draft.run.ready_at = Some(ready_at);
-            Ok(Reply::Released { ready_at })
+            Ok(CommandOutput::Released { ready_at })
         }
-        Command::End { held, fingerprint, end } => {
-            if let Some(reply) = repeated(draft, held, fingerprint, end.op()) {
-                return Ok(reply);
+        Command::End { holder, fingerprint, end } => {
+            if let Some(output) = repeated(draft, holder, fingerprint, end.op()) {
+                return Ok(output);
             }
-            hold(draft, held)?;
-            Ok(finish(draft, held, fingerprint, end))
+            check_holder(draft, holder)?;
+            Ok(finish(draft, holder, fingerprint, end))
         }
         Command::Compact { through, most } => {
             // The last event stays: it says where the run is.
             let keep = draft.run.head.min(through.saturating_add(1)).min(draft.run.first.saturating_add(*most));
             draft.run.first = draft.run.first.max(keep);
-            Ok(Reply::Done { first: draft.run.first })
+            Ok(CommandOutput::Done { first: draft.run.first })
         }
         // Timers ask for nothing but what has been done for the deadline already.
-        _ => Ok(Reply::Done { first: draft.run.first }),
+        _ => Ok(CommandOutput::Done { first: draft.run.first }),
     }
 }
 
 /// Gives the run to a worker, unless it turns out to be at its end.
-fn take(snapshot: &Snapshot<'_>, draft: &mut Draft, claim: &Digest, worker: &str, lease_ms: i64) -> Reply {
+fn take(snapshot: &Snapshot<'_>, draft: &mut Draft, claim: &Digest, worker: &str, lease_ms: i64) -> CommandOutput {
     let free_since = draft.run.ready_at.filter(|ready_at| *ready_at <= draft.now);
     if draft.run.status.is_terminal() || free_since.is_none() {
-        return Reply::NotClaimed;
+        return CommandOutput::NotClaimed;
     }
     let taken_over = draft.run.claim.is_some();
     if taken_over && draft.run.takeovers >= snapshot.rules.max_takeovers {
         const ERROR: &str = "too many attempts";
         draft.end(RunStatus::Failed, "run_failed", ERROR, draft::text_data("error", ERROR));
-        return Reply::NotClaimed;
+        return CommandOutput::NotClaimed;
     }
     let started = draft.run.status == RunStatus::Created;
     let lease_ends_at = draft.now.saturating_add(lease_ms).min(MAX_UNIX_MS);
@@ -85,21 +85,21 @@ fn take(snapshot: &Snapshot<'_>, draft: &mut Draft, claim: &Digest, worker: &str
         run.takeovers += 1;
         draft.change("run_reclaimed", "", draft::no_data());
     }
-    Reply::Claimed { lease_ends_at }
+    CommandOutput::Claimed { lease_ends_at }
 }
 
 /// The claim is valid as long as nobody else has the run: the clock does not end it.
-fn hold(draft: &Draft, held: &Held) -> Result<(), Refusal> {
+fn check_holder(draft: &Draft, holder: &ClaimHolder) -> Result<(), Refusal> {
     match draft.run.claim {
-        Some(claim) if same_digest(&claim, &held.claim) => Ok(()),
+        Some(claim) if same_digest(&claim, &holder.claim) => Ok(()),
         _ => Err(refuse::claim_lost(draft.run.status)),
     }
 }
 
 /// The same, and an accepted call renews the lease: for a little longer than it is, so that of calls that follow each other closely
 /// few have to write its end, which is in an index.
-fn renew(draft: &mut Draft, held: &Held) -> Result<i64, Refusal> {
-    hold(draft, held)?;
+fn renew(draft: &mut Draft, holder: &ClaimHolder) -> Result<i64, Refusal> {
+    check_holder(draft, holder)?;
     let lease = draft.run.lease_ms;
     let least = draft.now.saturating_add(lease).min(MAX_UNIX_MS);
     // What is enough stays. So a clock that was set back takes nothing away.
@@ -115,13 +115,13 @@ fn append(
     events: &[EventRow],
     key: Option<&(String, Digest)>,
     lease_ends_at: i64,
-) -> Result<Reply, Refusal> {
+) -> Result<CommandOutput, Refusal> {
     let count = events.len() as u64;
     if let (Some(stored), Some((_, fingerprint))) = (stored, key) {
         if !same_digest(&stored.fingerprint, fingerprint) {
             return Err(refuse::idempotency_mismatch("batch of events"));
         }
-        return Ok(Reply::Appended { first: stored.first, last: stored.first + count - 1, lease_ends_at });
+        return Ok(CommandOutput::Appended { first: stored.first, last: stored.first + count - 1, lease_ends_at });
     }
     let first = draft.run.head + 1;
     for event in events {
@@ -130,32 +130,32 @@ fn append(
     if let Some((key, fingerprint)) = key {
         draft.remember_batch(BatchRow { key: key.clone(), fingerprint: *fingerprint, first });
     }
-    Ok(Reply::Appended { first, last: draft.run.head, lease_ends_at })
+    Ok(CommandOutput::Appended { first, last: draft.run.head, lease_ends_at })
 }
 
-fn admit(stored: Option<&AdmittedRow>, draft: &mut Draft, row: AdmittedRow, step_id: &str) -> Result<Reply, Refusal> {
+fn admit(stored: Option<&AdmittedRow>, draft: &mut Draft, row: AdmittedRow, step_id: &str) -> Result<CommandOutput, Refusal> {
     if let Some(stored) = stored {
         if stored.key != row.key || stored.tool_name != row.tool_name {
             return Err(refuse::idempotency_mismatch("execution of this tool call"));
         }
-        return Ok(Reply::Admitted { sequence: stored.sequence, outcome: stored.outcome.clone(), repeated: true });
+        return Ok(CommandOutput::Admitted { sequence: stored.sequence, outcome: stored.outcome.clone(), repeated: true });
     }
     let data = draft::text_data("toolName", &row.tool_name);
     let event = draft::library_event("tool_result_admitted", &row.tool_call_id, data);
     draft.event(EventRow { step_id: step_id.to_owned(), ..event });
-    let reply = Reply::Admitted { sequence: row.sequence, outcome: row.outcome.clone(), repeated: false };
+    let reply = CommandOutput::Admitted { sequence: row.sequence, outcome: row.outcome.clone(), repeated: false };
     draft.admit(row);
     Ok(reply)
 }
 
 /// An equal retry of the call that ended this claim: its answer was lost.
-fn repeated(draft: &Draft, held: &Held, fingerprint: &Digest, op: WorkerOp) -> Option<Reply> {
+fn repeated(draft: &Draft, holder: &ClaimHolder, fingerprint: &Digest, op: WorkerOp) -> Option<CommandOutput> {
     let last = draft.run.last.as_ref()?;
-    let same = same_digest(&last.claim, &held.claim) & same_digest(&last.fingerprint, fingerprint);
+    let same = same_digest(&last.claim, &holder.claim) & same_digest(&last.fingerprint, fingerprint);
     (same && last.op == op).then(|| ended(draft, op, last.revision))
 }
 
-fn ended(draft: &Draft, op: WorkerOp, revision: u64) -> Reply {
+fn ended(draft: &Draft, op: WorkerOp, revision: u64) -> CommandOutput {
     let status = match op {
         WorkerOp::Suspend => RunStatus::WaitingForApproval,
         WorkerOp::Complete => RunStatus::Completed,
@@ -163,10 +163,10 @@ fn ended(draft: &Draft, op: WorkerOp, revision: u64) -> Reply {
     };
     // Until the next suspend the latest approval is the one that this suspend made.
     let approval_id = draft.run.approval_id.clone().filter(|_| op == WorkerOp::Suspend).unwrap_or_default();
-    Reply::Ended { revision, status, approval_id }
+    CommandOutput::Ended { revision, status, approval_id }
 }
 
-fn finish(draft: &mut Draft, held: &Held, fingerprint: &Digest, end: &End) -> Reply {
+fn finish(draft: &mut Draft, holder: &ClaimHolder, fingerprint: &Digest, end: &End) -> CommandOutput {
     match end {
         End::Suspend { approval_id, tool_call_id, tool_name, reason, metadata, continuation } => {
             draft.set(BodyKind::Continuation, continuation.clone());
@@ -181,7 +181,7 @@ fn finish(draft: &mut Draft, held: &Held, fingerprint: &Digest, end: &End) -> Re
         }
     }
     let revision = draft.run.revision;
-    draft.run.last = Some(LastOp { claim: held.claim, op: end.op(), fingerprint: *fingerprint, revision });
+    draft.run.last = Some(LastOp { claim: holder.claim, op: end.op(), fingerprint: *fingerprint, revision });
     ended(draft, end.op(), revision)
 }
 

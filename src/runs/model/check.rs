@@ -2,8 +2,8 @@
 
 use super::world::{LEASE, RUN, Step, Worker, WorkerCall, World, batches, rules, token_digest};
 use crate::protocol::{Operation, Resolution, RunStatus};
-use crate::runs::command::{Command, End, Held, Reply, Retry, Target};
-use crate::runs::job::{Work, execute};
+use crate::runs::command::{ClaimHolder, Command, CommandOutput, End, Retry, Target};
+use crate::runs::work::{Notifications, Work, execute};
 use crate::store::{KeyScope, Reader};
 
 /// What a step may do to a run.
@@ -91,11 +91,11 @@ fn answers(before: &World, after: &World, step: &Step) {
                         if before.shadow.last_ender == Some(*token) { Ok(first.clone()) } else { Err("claim_lost".into()) };
                     assert_eq!(*answer, expected, "{step:?}");
                 }
-                Some(Reply::Appended { first, last, .. }) if holds => {
-                    assert!(matches!(answer, Ok(Reply::Appended { first: f, last: l, .. }) if (f, l) == (first, last)));
+                Some(CommandOutput::Appended { first, last, .. }) if holds => {
+                    assert!(matches!(answer, Ok(CommandOutput::Appended { first: f, last: l, .. }) if (f, l) == (first, last)));
                 }
-                Some(Reply::Admitted { sequence, .. }) if holds => {
-                    assert!(matches!(answer, Ok(Reply::Admitted { sequence: s, repeated: true, .. }) if s == sequence));
+                Some(CommandOutput::Admitted { sequence, .. }) if holds => {
+                    assert!(matches!(answer, Ok(CommandOutput::Admitted { sequence: s, repeated: true, .. }) if s == sequence));
                 }
                 // Who holds the run may write, an ended lease or not; nobody else may.
                 _ => assert_eq!(answer.is_ok(), holds, "{step:?} {answer:?}"),
@@ -118,7 +118,7 @@ fn answers(before: &World, after: &World, step: &Step) {
             match answer {
                 Ok(reply) => {
                     assert_eq!(seen.0 + 1, run.revision, "a stale revision was accepted: {step:?}");
-                    assert_eq!(*reply, Reply::Submission { revision: run.revision, status: run.status });
+                    assert_eq!(*reply, CommandOutput::Submission { revision: run.revision, status: run.status });
                 }
                 Err(reason) if reason == "revision_mismatch" => assert_ne!(seen.0, run.revision),
                 Err(_) => assert_eq!(seen.0, run.revision),
@@ -135,14 +135,14 @@ pub(super) fn never_stuck(world: &World) {
     if run.deadline.is_some_and(|deadline| deadline <= world.now) {
         let mut overdue = world.tables.clone();
         let mut session = overdue.session(world.now);
-        let _ = execute(&mut session, &rules(), Some(run), &Command::TimeOut, &mut Vec::new()).unwrap();
+        let _ = execute(&mut session, &rules(), Some(run), &Command::TimeOut, &mut Notifications::new()).unwrap();
         assert_eq!(session.run(RUN).unwrap().unwrap().status, RunStatus::TimedOut);
         return;
     }
     let mut cancelled = world.tables.clone();
     let cancel = Command::Cancel { retry: fresh(Operation::CancelRun, 0), target: target(run.revision), reason: String::new() };
-    let reply = cancel.run(&mut cancelled.session(world.now), &rules(), &mut Vec::new()).unwrap();
-    assert!(matches!(reply, Ok(Reply::Submission { status: RunStatus::Cancelled, .. })));
+    let reply = cancel.run(&mut cancelled.session(world.now), &rules(), &mut Notifications::new()).unwrap();
+    assert!(matches!(reply, Ok(CommandOutput::Submission { status: RunStatus::Cancelled, .. })));
 
     let (mut tables, mut now) = (world.tables.clone(), world.now);
     for round in 1..=4 {
@@ -159,19 +159,20 @@ pub(super) fn never_stuck(world: &World) {
             } else {
                 Command::Resume { retry, target, approval_id, input: "{}".into(), input_fingerprint: [1; 32] }
             };
-            command.run(&mut tables.session(now), &rules(), &mut Vec::new()).unwrap().unwrap();
+            command.run(&mut tables.session(now), &rules(), &mut Notifications::new()).unwrap().unwrap();
             continue;
         }
         now = now.max(run.ready_at.unwrap());
         let mut session = tables.session(now);
         let run = session.next_ready("").unwrap().unwrap();
         let claim = Command::Claim { claim: [99; 32], worker: String::new(), lease_ms: LEASE };
-        if execute(&mut session, &rules(), Some(run), &claim, &mut Vec::new()).unwrap() == Ok(Reply::NotClaimed) {
+        if execute(&mut session, &rules(), Some(run), &claim, &mut Notifications::new()).unwrap() == Ok(CommandOutput::NotClaimed)
+        {
             continue;
         }
-        let held = Held { run_id: RUN.into(), claim: [99; 32] };
-        let complete = Command::End { held, fingerprint: [0; 32], end: End::Complete { result: "1".into() } };
-        complete.run(&mut session, &rules(), &mut Vec::new()).unwrap().unwrap();
+        let holder = ClaimHolder { run_id: RUN.into(), claim: [99; 32] };
+        let complete = Command::End { holder, fingerprint: [0; 32], end: End::Complete { result: "1".into() } };
+        complete.run(&mut session, &rules(), &mut Notifications::new()).unwrap().unwrap();
     }
     assert!(tables.session(now).run(RUN).unwrap().unwrap().status.is_terminal(), "stuck");
 }

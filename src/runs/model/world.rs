@@ -11,10 +11,10 @@ pub(super) use budget::Budget;
 pub(super) use steps::{ClientCall, Step, WorkerCall};
 
 use crate::protocol::HostError;
-use crate::runs::command::{Command, Reply};
+use crate::runs::command::{Command, CommandOutput};
 use crate::runs::decide::Rules;
-use crate::runs::job::execute;
 use crate::runs::refuse::Reason;
+use crate::runs::work::{Notifications, execute};
 use crate::store::memory::Tables;
 use crate::store::{BatchRow, Digest, EventRow, Reader, RunRow, Transaction};
 
@@ -23,24 +23,24 @@ pub(super) const LEASE: i64 = 10;
 pub(super) const DEADLINE: i64 = 1000;
 
 /// What a client has read of the run: its revision, and its approval's id.
-pub(super) type Seen = (u64, Option<String>);
+pub(super) type LastRead = (u64, Option<String>);
 
 /// An answer, as it can be compared.
-pub(super) type Answer = Result<Reply, String>;
+pub(super) type Observed = Result<CommandOutput, String>;
 
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub(super) enum Worker {
     Idle,
-    Has { token: u8, lost: Option<(WorkerCall, u8, Answer)> },
+    Has { token: u8, lost: Option<(WorkerCall, u8, Observed)> },
     Dead,
 }
 
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub(super) struct Client {
     created: bool,
-    pub(super) seen: Option<Seen>,
+    pub(super) seen: Option<LastRead>,
     calls: u8,
-    pub(super) lost: Option<(ClientCall, u8, Seen, Answer)>,
+    pub(super) lost: Option<(ClientCall, u8, LastRead, Observed)>,
 }
 
 /// What is known beside the store, independently of it: who has the run.
@@ -65,7 +65,7 @@ pub(super) struct World {
     pub(super) shadow: Shadow,
     pub(super) left: Budget,
     /// What the last step was answered. Not part of the state.
-    pub(super) answer: Option<Answer>,
+    pub(super) answer: Option<Observed>,
 }
 
 impl Hash for World {
@@ -200,7 +200,9 @@ impl World {
             }
             Step::Timer => {
                 let run = self.run();
-                execute(&mut self.tables.session(self.now), &rules(), run, &Command::TimeOut, &mut Vec::new()).unwrap().unwrap();
+                execute(&mut self.tables.session(self.now), &rules(), run, &Command::TimeOut, &mut Notifications::new())
+                    .unwrap()
+                    .unwrap();
                 self.shadow.holder = None;
             }
         }

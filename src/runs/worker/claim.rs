@@ -1,46 +1,39 @@
 //! How a worker comes to a run.
 
-use std::sync::Arc;
-
 use super::types::{Claim, ClaimRequest, Claimed};
-use super::{lease_ms, start};
 use crate::protocol::{Path, Resolution};
-use crate::runs::Runs;
-use crate::runs::command::{Command, Reply};
-use crate::runs::core::Core;
+use crate::runs::command::{Command, CommandOutput};
 use crate::runs::decide::Rules;
-use crate::runs::job::{Done, ResultFuture, Touched, Work, execute};
-use crate::runs::names::check_optional_name;
+use crate::runs::executor::LongWork;
+use crate::runs::handle::Runs;
+use crate::runs::limits::lease_ms;
+use crate::runs::names::{check_agents, check_optional_name};
+use crate::runs::promise::ResultFuture;
 use crate::runs::refuse;
 use crate::runs::token::ClaimToken;
 use crate::runs::views;
+use crate::runs::work::{Notifications, Work, WorkResult, execute};
 use crate::store::{BodyKind, RunRow, StoreError, Stored, Transaction};
 
 impl Runs {
     /// Takes the longest claimable run of these agents: one that is new, was released, resumed, or whose worker has been silent
     /// longer than its lease. None when there is none; [`Runs::wait_for_work`] waits for one.
     pub fn claim(&self, request: &ClaimRequest) -> ResultFuture<Option<Claimed>> {
-        start(|| {
-            if request.agent_ids.is_empty() {
-                return Err(refuse::invalid_member("agentIds", "expected at least one agent, the empty string for runs without"));
-            }
-            for (index, agent_id) in request.agent_ids.iter().enumerate() {
-                check_optional_name(Path::ROOT.member("agentIds").element(index), agent_id)?;
-            }
+        self.begin(|| {
+            check_agents(&request.agent_ids)?;
             check_optional_name(Path::ROOT.member("worker"), &request.worker)?;
-            let core = self.core();
             let lease_ms = match request.lease {
-                None => core.lease_ms,
-                Some(lease) => lease_ms(lease)?,
+                None => self.parts().lease_ms,
+                Some(lease) => lease_ms(lease).ok_or_else(|| refuse::invalid_member("lease", "expected 1 ms to 24 hours"))?,
             };
             let token = ClaimToken::new().map_err(|_| refuse::internal("there is no randomness"))?;
             let (agent_ids, worker) = (request.agent_ids.clone(), request.worker.clone());
-            Ok(core.claim(TakeWork { agent_ids, worker, lease_ms, token }))
+            Ok(self.executor().write_long(TakeWork { agent_ids, worker, lease_ms, token }))
         })
     }
 }
 
-/// A worker looks for work.
+/// A worker's search for work.
 #[derive(Clone)]
 struct TakeWork {
     agent_ids: Vec<String>,
@@ -49,30 +42,35 @@ struct TakeWork {
     token: ClaimToken,
 }
 
-/// What a look for work came to.
+/// What one search came to.
 enum Taken {
     Claimed(Box<Claimed>),
     Nothing,
-    /// Only runs that have ended on the way: look again, in another transaction.
+    /// Only runs that have ended on the way: to be searched again, in another transaction.
     Again,
 }
 
-impl Core {
-    fn claim(self: &Arc<Core>, work: TakeWork) -> ResultFuture<Option<Claimed>> {
-        let (core, again) = (self.clone(), work.clone());
-        self.write(work).and_then(move |taken, promise| match taken {
-            Err(refusal) => promise.give(Err(refusal)),
-            Ok(Taken::Claimed(claimed)) => promise.give(Ok(Some(*claimed))),
-            Ok(Taken::Nothing) => promise.give(Ok(None)),
-            Ok(Taken::Again) => core.claim(again).then(move |claimed| promise.give(claimed)),
-        })
+impl LongWork for TakeWork {
+    type Step = TakeWork;
+    type Output = Option<Claimed>;
+
+    fn step(&self) -> TakeWork {
+        self.clone()
+    }
+
+    fn after(&mut self, taken: Taken) -> Option<Option<Claimed>> {
+        match taken {
+            Taken::Claimed(claimed) => Some(Some(*claimed)),
+            Taken::Nothing => Some(None),
+            Taken::Again => None,
+        }
     }
 }
 
 impl Work for TakeWork {
     type Output = Taken;
 
-    fn run(&self, transaction: &mut dyn Transaction, rules: &Rules, touched: &mut Vec<Touched>) -> Done<Taken> {
+    fn run(&self, transaction: &mut dyn Transaction, rules: &Rules, notifications: &mut Notifications) -> WorkResult<Taken> {
         const RUNS_AT_ONCE: usize = 32;
         let claim = Command::Claim { claim: self.token.digest(), worker: self.worker.clone(), lease_ms: self.lease_ms };
         for _ in 0..RUNS_AT_ONCE {
@@ -80,8 +78,8 @@ impl Work for TakeWork {
                 return Ok(Ok(Taken::Nothing));
             };
             let run_id = run.run_id.clone();
-            match execute(transaction, rules, Some(run), &claim, touched)? {
-                Ok(Reply::Claimed { lease_ends_at }) => {
+            match execute(transaction, rules, Some(run), &claim, notifications)? {
+                Ok(CommandOutput::Claimed { lease_ends_at }) => {
                     let claimed = self.claimed(transaction, &run_id, lease_ends_at)?;
                     return Ok(Ok(Taken::Claimed(Box::new(claimed))));
                 }

@@ -1,8 +1,7 @@
-//! Checks what a worker tells, event by event.
+//! Checks the events that a worker appends.
 
 use super::types::{LIBRARY_EVENTS, MAX_APPENDED_EVENTS, MAX_EVENT_DATA_BYTES, MAX_EVENT_METADATA_BYTES, NewEvent};
-use crate::protocol::{Path, RunStatus, Violation};
-use crate::runs::core::Core;
+use crate::protocol::{Path, RunStatus, SensitiveNames, Violation};
 use crate::runs::fingerprint::{Fingerprint, Repeated};
 use crate::runs::names::{check_metadata, check_name, check_optional_name};
 use crate::runs::refuse::{self, Refusal};
@@ -10,7 +9,7 @@ use crate::runs::views;
 use crate::store::{Digest, EventRow};
 
 /// The rows of new events, and the fingerprint of all of them.
-pub(super) fn event_rows(core: &Core, events: &[NewEvent]) -> Result<(Vec<EventRow>, Digest), Refusal> {
+pub(super) fn event_rows(sensitive: &SensitiveNames, events: &[NewEvent]) -> Result<(Vec<EventRow>, Digest), Refusal> {
     if events.is_empty() || events.len() > MAX_APPENDED_EVENTS {
         let expected = format!("expected 1 to {MAX_APPENDED_EVENTS} events, found {}", events.len());
         return Err(refuse::invalid_member("events", expected));
@@ -26,7 +25,7 @@ pub(super) fn event_rows(core: &Core, events: &[NewEvent]) -> Result<(Vec<EventR
         }
         check_optional_name(path.member("stepId"), &event.step_id)?;
         check_optional_name(path.member("toolCallId"), &event.tool_call_id)?;
-        check_metadata(path.member("metadata"), &event.metadata, &core.sensitive)?;
+        check_metadata(path.member("metadata"), &event.metadata, sensitive)?;
         let metadata = views::metadata_text(&event.metadata);
         for (name, most, found) in
             [("data", MAX_EVENT_DATA_BYTES, event.data.as_str().len()), ("metadata", MAX_EVENT_METADATA_BYTES, metadata.len())]

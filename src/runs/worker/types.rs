@@ -1,4 +1,4 @@
-//! What workers say and are told, and how much of it.
+//! What workers send and get, and how much of it.
 
 use std::time::Duration;
 
@@ -14,11 +14,6 @@ pub const MAX_EVENT_DATA_BYTES: usize = 1 << 20;
 pub const MAX_EVENT_METADATA_BYTES: usize = 64 << 10;
 /// The most events of one `append_events`.
 pub const MAX_APPENDED_EVENTS: usize = 1000;
-/// The longest lease.
-pub const MAX_LEASE: Duration = Duration::from_secs(24 * 3600);
-/// The longest delay of a release.
-pub const MAX_DELAY: Duration = Duration::from_secs(366 * 24 * 3600);
-
 /// The events that the library writes. Workers write others.
 pub const LIBRARY_EVENTS: [&str; 13] = [
     "run_created",
@@ -86,7 +81,7 @@ pub struct Claimed {
     pub resume_input: Option<FreeJson<'static>>,
 }
 
-/// Something that happened, told by a worker.
+/// Something that happened, as a worker appends it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewEvent {
     /// What kind of event: 1 to 255 bytes, none of [`LIBRARY_EVENTS`].

@@ -1,9 +1,9 @@
 //! How calls are made: as commands, by the real rules, over the memory store's tables.
 
-use super::{Answer, ClientCall, DEADLINE, LEASE, RUN, Seen, Worker, WorkerCall, World, name, rules, token_digest};
+use super::{ClientCall, DEADLINE, LEASE, LastRead, Observed, RUN, Worker, WorkerCall, World, name, rules, token_digest};
 use crate::protocol::{Operation, Resolution};
-use crate::runs::command::{Command, End, Held, NewRun, Reply, Retry, Target};
-use crate::runs::job::{Work, execute};
+use crate::runs::command::{ClaimHolder, Command, CommandOutput, End, NewRun, Retry, Target};
+use crate::runs::work::{Notifications, Work, execute};
 use crate::store::{EventRow, KeyScope, Reader};
 
 impl World {
@@ -26,8 +26,8 @@ impl World {
         let mut session = self.tables.session(self.now);
         let run = session.next_ready("").unwrap().filter(|run| run.ready_at.is_some_and(|ready_at| ready_at <= self.now));
         let Some(run) = run else { return "nothing to claim".into() };
-        let reply = execute(&mut session, &rules(), Some(run), &command, &mut Vec::new()).unwrap().unwrap();
-        if matches!(reply, Reply::Claimed { .. }) {
+        let reply = execute(&mut session, &rules(), Some(run), &command, &mut Notifications::new()).unwrap().unwrap();
+        if matches!(reply, CommandOutput::Claimed { .. }) {
             self.shadow.tokens = token;
             self.shadow.holder = Some(token);
             if !lost {
@@ -40,11 +40,11 @@ impl World {
         self.event_after(head).unwrap_or("running".into())
     }
 
-    pub(super) fn work(&mut self, token: u8, call: WorkerCall, number: u8) -> Answer {
-        let held = Held { run_id: RUN.into(), claim: token_digest(token) };
-        let end = |held, fingerprint: u8, end| Command::End { held, fingerprint: [fingerprint; 32], end };
+    pub(super) fn work(&mut self, token: u8, call: WorkerCall, number: u8) -> Observed {
+        let holder = ClaimHolder { run_id: RUN.into(), claim: token_digest(token) };
+        let end = |holder, fingerprint: u8, end| Command::End { holder, fingerprint: [fingerprint; 32], end };
         let command = match call {
-            WorkerCall::Heartbeat => Command::Heartbeat { held },
+            WorkerCall::Heartbeat => Command::Heartbeat { holder },
             WorkerCall::Append => {
                 let event = EventRow {
                     sequence: 0,
@@ -56,17 +56,17 @@ impl World {
                     data: "{}".into(),
                     metadata: "{}".into(),
                 };
-                Command::Append { held, events: vec![event.clone(), event], key: Some((format!("{number}"), [number; 32])) }
+                Command::Append { holder, events: vec![event.clone(), event], key: Some((format!("{number}"), [number; 32])) }
             }
             WorkerCall::Admit => Command::Admit {
-                held,
+                holder,
                 step_id: String::new(),
                 tool_call_id: format!("call {number}"),
                 tool_name: "tool".into(),
                 key: format!("{number}"),
                 outcome: "1".into(),
             },
-            WorkerCall::Release => Command::Release { held, delay_ms: 0 },
+            WorkerCall::Release => Command::Release { holder, delay_ms: 0 },
             WorkerCall::Suspend => {
                 self.shadow.suspends += 1;
                 let end_suspend = End::Suspend {
@@ -78,13 +78,13 @@ impl World {
                     metadata: Vec::new(),
                     continuation: "null".into(),
                 };
-                end(held, number, end_suspend)
+                end(holder, number, end_suspend)
             }
-            WorkerCall::Complete => end(held, number, End::Complete { result: "1".into() }),
-            WorkerCall::Fail => end(held, number, End::Fail { error: "no".into() }),
+            WorkerCall::Complete => end(holder, number, End::Complete { result: "1".into() }),
+            WorkerCall::Fail => end(holder, number, End::Fail { error: "no".into() }),
         };
         let before = self.revision();
-        let reply = Work::run(&command, &mut self.tables.session(self.now), &rules(), &mut Vec::new()).unwrap();
+        let reply = Work::run(&command, &mut self.tables.session(self.now), &rules(), &mut Notifications::new()).unwrap();
         let ended = before != self.revision();
         if ended || (reply.is_ok() && call == WorkerCall::Release) {
             self.shadow.holder = None;
@@ -95,7 +95,7 @@ impl World {
         reply.map_err(|refusal| name(&refusal))
     }
 
-    pub(super) fn call(&mut self, client: usize, call: ClientCall, number: u8, seen: &Seen) -> Answer {
+    pub(super) fn call(&mut self, client: usize, call: ClientCall, number: u8, seen: &LastRead) -> Observed {
         let target = Target { run_id: RUN.into(), expected_revision: seen.0 };
         let approval_id = seen.1.clone().unwrap_or_else(|| "no approval".into());
         let retry = |operation: Operation, key: String| {
@@ -130,7 +130,7 @@ impl World {
             },
         };
         let before = self.revision();
-        let reply = Work::run(&command, &mut self.tables.session(self.now), &rules(), &mut Vec::new()).unwrap();
+        let reply = Work::run(&command, &mut self.tables.session(self.now), &rules(), &mut Notifications::new()).unwrap();
         if before != self.revision() {
             self.shadow.holder = None;
         }

@@ -3,27 +3,30 @@
 
 use std::sync::Arc;
 
-use super::command::{Command, NewRun, Reply, Retry, Target};
-use super::core::Core;
+use super::command::{Command, CommandOutput, NewRun, Retry, Target};
+use super::executor::Executor;
 use super::fingerprint::{Fingerprint, Repeated};
 use super::names::{check_metadata, check_name, check_optional_name, checked_principal};
-use super::promise::RunFuture;
+use super::promise::{ResultFuture, RunFuture};
 use super::read;
 use super::refuse::{self, Refusal};
 use super::views;
-use crate::protocol::Path;
+use crate::protocol::{Path, SensitiveNames};
 use crate::service::{Answer, Call, CreateRun, Request, RunSubmission};
 use crate::store::KeyScope;
 
-type Answered = RunFuture<Result<Answer<'static>, Refusal>>;
+/// The side of clients.
+pub(crate) struct ClientApi {
+    pub(crate) executor: Arc<Executor>,
+    pub(crate) sensitive: SensitiveNames,
+    pub(crate) require_principal: bool,
+}
 
-impl Core {
+impl ClientApi {
     /// Serves a client's call: checks it on this thread, has it done by the store, and gives the answer later.
-    pub(crate) fn serve(self: &Arc<Core>, call: &Call<'_>, request: &Request<'_>) -> Answered {
-        match self.admit(call, request) {
-            Ok(principal) => self.dispatch(call, request, principal).unwrap_or_else(|refusal| RunFuture::ready(Err(refusal))),
-            Err(refusal) => RunFuture::ready(Err(refusal)),
-        }
+    pub(crate) fn serve(&self, call: &Call<'_>, request: &Request<'_>) -> ResultFuture<Answer<'static>> {
+        let begun = self.admit(call, request).and_then(|principal| self.begin(call, request, principal));
+        begun.unwrap_or_else(|refusal| RunFuture::ready_with(Err(refusal), self.executor.log().clone()))
     }
 
     /// Refuses what no store should see; else says who calls (empty: nobody).
@@ -55,23 +58,26 @@ impl Core {
         Ok(principal.to_owned())
     }
 
-    fn dispatch(self: &Arc<Core>, call: &Call<'_>, request: &Request<'_>, principal: String) -> Result<Answered, Refusal> {
+    fn begin(&self, call: &Call<'_>, request: &Request<'_>, principal: String) -> Result<ResultFuture<Answer<'static>>, Refusal> {
         let run_id = request.run_id().to_owned();
         match request {
             Request::GetRun(_) => {
-                let rules = self.rules.clone();
-                Ok(self.read(move |reader| read::run(reader, &rules, &principal, &run_id)).map(|found| found.map(Answer::Run)))
+                let rules = self.executor.rules().clone();
+                Ok(self
+                    .executor
+                    .read(move |reader| read::run(reader, &rules, &principal, &run_id))
+                    .map(|found| found.map(Answer::Run)))
             }
             Request::ListEvents(request) => {
                 let (after, limit) = (request.after_sequence, request.limit);
-                let rules = self.rules.clone();
-                let page = self.read(move |reader| read::page(reader, &rules, &principal, &run_id, after, limit));
+                let rules = self.executor.rules().clone();
+                let page = self.executor.read(move |reader| read::page(reader, &rules, &principal, &run_id, after, limit));
                 Ok(page.map(|found| found.map(|(page, _)| Answer::Page(page))))
             }
             _ => {
                 let command = command(call, request, principal)?;
-                Ok(self.write(command).map(move |reply| match reply? {
-                    Reply::Submission { revision, status } => {
+                Ok(self.executor.write(command).map(move |output| match output? {
+                    CommandOutput::Submission { revision, status } => {
                         Ok(Answer::Submission(RunSubmission { run_id: run_id.into(), revision, status }))
                     }
                     _ => Err(refuse::internal("a client's command came to something else")),

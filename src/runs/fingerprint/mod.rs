@@ -5,14 +5,17 @@
 //! be read as two others. An object stands as the digest of its members in the order of their names' bytes, so that sorting
 //! moves 32 bytes for each nested object and the whole stays linear in the text, whatever it nests.
 
+mod decimal;
+mod form;
+
 use std::ops::Range;
 
 use sha2::{Digest as _, Sha256};
 
-use super::decimal;
 use crate::protocol::json::{Malformed, Reader};
 use crate::protocol::{ExecutionContext, FreeJson, Metadata, Path, Violation, quoted};
 use crate::store::Digest;
+use form::write_string;
 
 /// The form that is hashed. A change of the form is a new version: old records then match no request, and say so.
 const VERSION: u8 = 1;
@@ -111,22 +114,6 @@ impl Fingerprint {
     pub(crate) fn digest(&self) -> Digest {
         Sha256::digest(&self.form).into()
     }
-}
-
-fn write_string(form: &mut Vec<u8>, value: &str) {
-    form.push(b's');
-    write_bytes(form, value.as_bytes());
-}
-
-/// Bytes behind their length, seven bits of it at a time, the lowest first.
-pub(super) fn write_bytes(form: &mut Vec<u8>, bytes: &[u8]) {
-    let mut rest = bytes.len();
-    while rest > 0x7f {
-        form.push(rest as u8 | 0x80);
-        rest >>= 7;
-    }
-    form.push(rest as u8);
-    form.extend_from_slice(bytes);
 }
 
 enum Refused {

@@ -1,7 +1,7 @@
 //! The exact value of a JSON number, in one pass: digits without zeros at either end, and a power of ten. No exponent is
 //! too long for it; nothing is rounded.
 
-use super::fingerprint::write_bytes;
+use super::form::write_bytes;
 
 /// Writes the canonical form of a number literal (RFC 8259, section 6): `0` for zero, else a tag with the sign, the length of
 /// the digits, the digits, the length of the exponent's text, and that text. The value is digits times ten to the exponent.

@@ -1,0 +1,99 @@
+//! Opened runs: the parts that they are made of, and their end.
+
+use std::sync::Arc;
+
+use super::client::ClientApi;
+use super::executor::Executor;
+use super::poller::Poller;
+use super::promise::{self, ResultFuture, RunFuture};
+use super::refuse::Refusal;
+use crate::protocol::{HostError, SensitiveNames};
+use crate::service::{Answer, Call, Request};
+
+/// Opened runs: the service of a host, and the side of workers and operators. Clones are handles of the same; the last one that
+/// is dropped closes it.
+///
+/// Every call returns at once with a [`RunFuture`]: its outcome comes when it is committed (and on disk, where there is one).
+/// Refusals are [`HostError`]s, as a client would get them; [`Reason::of`](super::Reason::of) reads the reason of a conflict.
+#[derive(Clone)]
+pub struct Runs {
+    handle: Arc<Handle>,
+}
+
+/// What all handles share; its end is the end of the work.
+struct Handle {
+    parts: Arc<Parts>,
+}
+
+/// What opened runs are made of.
+pub(crate) struct Parts {
+    pub(crate) client: Arc<ClientApi>,
+    pub(crate) poller: Poller,
+    pub(crate) sensitive: SensitiveNames,
+    /// How long a lease is, unless the claim says otherwise.
+    pub(crate) lease_ms: i64,
+}
+
+impl Parts {
+    /// Ends the work: nothing is accepted any more, what was accepted is finished, whoever waits is told.
+    fn close(&self) {
+        let Poller { executor, waiters, timers } = &self.poller;
+        if executor.is_forked() {
+            return;
+        }
+        timers.stop();
+        executor.close();
+        waiters.notify_all();
+    }
+}
+
+impl Drop for Handle {
+    fn drop(&mut self) {
+        let parts = self.parts.clone();
+        if parts.poller.executor.is_forked() {
+            // What its threads and the store hold is the parent's: it is left as it is.
+            std::mem::forget(parts);
+        } else if promise::in_callback() {
+            // The store's own thread cannot wait for itself.
+            let _ = std::thread::Builder::new().name("agenthost-close".into()).spawn(move || parts.close());
+        } else {
+            parts.close();
+        }
+    }
+}
+
+impl Runs {
+    pub(crate) fn of(parts: Parts) -> Runs {
+        Runs { handle: Arc::new(Handle { parts: Arc::new(parts) }) }
+    }
+
+    pub(crate) fn parts(&self) -> &Parts {
+        &self.handle.parts
+    }
+
+    pub(crate) fn executor(&self) -> &Arc<Executor> {
+        &self.parts().poller.executor
+    }
+
+    /// Begins a call, unless it is refused at once.
+    pub(crate) fn begin<T: Send + 'static>(&self, begin: impl FnOnce() -> Result<ResultFuture<T>, Refusal>) -> ResultFuture<T> {
+        begin().unwrap_or_else(|refusal| RunFuture::ready_with(Err(refusal), self.executor().log().clone()))
+    }
+
+    /// Serves a client's call.
+    pub fn serve(&self, call: &Call<'_>, request: &Request<'_>) -> RunFuture<Result<Answer<'static>, HostError<'static>>> {
+        self.parts().client.serve(call, request)
+    }
+
+    /// Whether this thread runs a callback of [`RunFuture::then`]: it must not wait for these runs.
+    #[cfg(feature = "capi")]
+    pub(crate) fn in_callback() -> bool {
+        promise::in_callback()
+    }
+
+    /// Finishes what was accepted, tells whoever waits `unavailable`, and refuses everything from then on. Not from a callback
+    /// of [`RunFuture::then`].
+    pub fn close(&self) {
+        self.parts().close();
+    }
+}
