@@ -16,9 +16,11 @@ fn message(panic: Box<dyn Any + Send>) -> String {
         (None, Some(text)) => text.clone(),
         (None, None) => "a panic without a message".to_owned(),
     };
-    // What was thrown is the application's too: it may panic when it is dropped.
-    if let Err(again) = catch_unwind(AssertUnwindSafe(|| drop(panic))) {
-        std::mem::forget(again);
+    // What was thrown is the application's too: it may panic when it is dropped, and so may what it throws then.
+    if let Err(again) = catch_unwind(AssertUnwindSafe(|| drop(panic)))
+        && let Err(endless) = catch_unwind(AssertUnwindSafe(|| drop(again)))
+    {
+        std::mem::forget(endless);
     }
     text
 }

@@ -216,7 +216,7 @@ fn threads_that_dispatch_while_the_host_closes_get_an_answer_each() {
 }
 
 /// The processor time that a thread of this process has had, in nanoseconds.
-#[cfg(target_os = "linux")]
+#[cfg(all(target_os = "linux", not(miri)))]
 fn processor_time(thread: &std::path::Path) -> u64 {
     let times = std::fs::read_to_string(std::path::Path::new("/proc").join(thread).join("schedstat")).unwrap();
     times.split(' ').next().unwrap().parse().unwrap()
@@ -224,7 +224,7 @@ fn processor_time(thread: &std::path::Path) -> u64 {
 
 /// What is large takes long to decode: closing waits for it as for a slot. It is given time until the dispatching thread has worked
 /// for longer than it takes to get into the host.
-#[cfg(target_os = "linux")]
+#[cfg(all(target_os = "linux", not(miri)))]
 #[test]
 fn no_done_runs_after_close_when_a_message_is_still_decoded() {
     let twice = br#","operation":"create_run"}"#;

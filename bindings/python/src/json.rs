@@ -32,10 +32,25 @@ pub(crate) fn free_json(
         (Argument::Absent, None) => Ok(default),
         (Argument::Given(value), None) => dumps(name, &value),
         (Argument::Absent, Some(text)) => of_text(&format!("{name}_json"), text),
-        (Argument::Given(_), Some(_)) => {
-            Err(PyTypeError::new_err(format!("{name}: expected either {name} or {name}_json, found both")))
-        }
+        (Argument::Given(_), Some(_)) => Err(both(name)),
     }
+}
+
+/// What was read of a member that holds JSON, unless its text is given instead.
+pub(crate) fn free_json_or_text(
+    name: &str,
+    read: FreeJson<'static>,
+    text: Option<&Bound<'_, PyAny>>,
+) -> PyResult<FreeJson<'static>> {
+    match text {
+        None => Ok(read),
+        Some(text) if read == FreeJson::NULL => of_text(&format!("{name}_json"), text),
+        Some(_) => Err(both(name)),
+    }
+}
+
+fn both(name: &str) -> PyErr {
+    PyTypeError::new_err(format!("{name}: expected either {name} or {name}_json, found both"))
 }
 
 /// JSON that is text already, as `str`, `bytes` or `bytearray`.

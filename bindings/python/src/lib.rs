@@ -2,7 +2,7 @@
 //! protocol and no event loop, and runs no service: see `host` for why.
 //!
 //! 1. `values`, `words`, `json`, `loads`, `message`, `texts` - from Python values to the core's and back.
-//! 2. `context`, `request`, `input`, `result`, `page` - the frozen objects of the contract.
+//! 2. `context`, `request`, `input`, `result`, `page` - the frozen objects of the contract. `members` - what most of them consist of.
 //! 3. `host` - the two halves of a dispatch. `gil` - when it is given up. `log` - what the core has to say meanwhile.
 //! 4. `durable` - a host of durable runs. `later` - waiting for it. `bell` - how an event loop hears of it.
 //! 5. `client` - requests to bytes, responses to objects.
@@ -21,6 +21,7 @@ mod later;
 mod live;
 mod loads;
 mod log;
+mod members;
 mod message;
 mod page;
 mod request;

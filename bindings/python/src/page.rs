@@ -1,15 +1,14 @@
 //! Events and pages of them, as frozen Python objects.
 
-use agenthost::protocol::FreeJson;
+use agenthost::members;
 use agenthost::service as core;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict, PyTuple};
+use pyo3::types::{PyDict, PyTuple};
 
 use crate::context::NewArguments;
-use crate::json::{Argument, free_json};
-use crate::loads::loads;
-use crate::values::{dict, metadata, run_status, text, text_or_empty, unix_ms, unsigned, wrong_type};
-use crate::words;
+use crate::json::Argument;
+use crate::members::methods;
+use crate::values::{unsigned, wrong_type};
 
 /// Something that happened in a run (protocol, "Response").
 ///
@@ -22,107 +21,24 @@ pub(crate) struct Event {
     pub(crate) inner: core::Event<'static>,
 }
 
-#[pymethods]
 impl Event {
-    #[new]
-    #[pyo3(signature = (run_id, sequence, r#type, status, *, step_id=None, tool_call_id=None, timestamp_unix_ms=None,
-        data=Argument::Absent, data_json=None, metadata=None))]
-    #[allow(clippy::too_many_arguments, reason = "keyword arguments, one for each member of the contract")]
-    fn new(
-        run_id: &Bound<'_, PyAny>,
-        sequence: &Bound<'_, PyAny>,
-        r#type: &Bound<'_, PyAny>,
-        status: &Bound<'_, PyAny>,
-        step_id: Option<&Bound<'_, PyAny>>,
-        tool_call_id: Option<&Bound<'_, PyAny>>,
-        timestamp_unix_ms: Option<&Bound<'_, PyAny>>,
-        data: Argument<'_>,
-        data_json: Option<&Bound<'_, PyAny>>,
-        metadata: Option<&Bound<'_, PyAny>>,
-    ) -> PyResult<Self> {
-        let inner = core::Event {
-            run_id: text("run_id", run_id)?.into(),
-            sequence: unsigned("sequence", sequence)?,
-            event_type: text("type", r#type)?.into(),
-            status: run_status(status)?,
-            step_id: text_or_empty("step_id", step_id)?,
-            tool_call_id: text_or_empty("tool_call_id", tool_call_id)?,
-            timestamp_unix_ms: timestamp_unix_ms.map_or(Ok(0), |time| unix_ms("timestamp_unix_ms", time))?,
-            data: free_json("data", data, data_json, FreeJson::NULL)?,
-            metadata: self::metadata("metadata", metadata)?,
-        };
-        Ok(Event { inner })
+    fn of(inner: core::Event<'static>) -> Self {
+        Event { inner }
     }
 
-    #[getter]
-    fn run_id(&self) -> &str {
-        &self.inner.run_id
-    }
-
-    #[getter]
-    fn sequence(&self) -> u64 {
-        self.inner.sequence
-    }
-
-    #[getter]
-    fn r#type(&self) -> &str {
-        &self.inner.event_type
-    }
-
-    #[getter]
-    fn status<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        words::run_status(py, self.inner.status)
-    }
-
-    #[getter]
-    fn step_id(&self) -> &str {
-        &self.inner.step_id
-    }
-
-    #[getter]
-    fn tool_call_id(&self) -> &str {
-        &self.inner.tool_call_id
-    }
-
-    #[getter]
-    fn timestamp_unix_ms(&self) -> i64 {
-        self.inner.timestamp_unix_ms
-    }
-
-    #[getter]
-    fn data<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        loads(py, self.inner.data.as_str())
-    }
-
-    #[getter]
-    fn data_json<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
-        PyBytes::new(py, self.inner.data.as_str().as_bytes())
-    }
-
-    #[getter]
-    fn metadata<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        dict(py, &self.inner.metadata)
-    }
-
-    fn __getnewargs_ex__<'py>(&self, py: Python<'py>) -> PyResult<NewArguments<'py>> {
-        let named = PyDict::new(py);
-        named.set_item("run_id", self.run_id())?;
-        named.set_item("sequence", self.sequence())?;
-        named.set_item("type", self.r#type())?;
-        named.set_item("status", self.inner.status.name())?;
-        named.set_item("step_id", self.step_id())?;
-        named.set_item("tool_call_id", self.tool_call_id())?;
-        named.set_item("timestamp_unix_ms", self.timestamp_unix_ms())?;
-        named.set_item("data_json", self.data_json(py))?;
-        named.set_item("metadata", self.metadata(py)?)?;
-        Ok((PyTuple::empty(py), named))
-    }
-
-    fn __repr__(&self) -> String {
-        let core::Event { run_id, sequence, event_type, .. } = &self.inner;
-        format!("Event(run_id={run_id:?}, sequence={sequence}, type={event_type:?}, …)")
+    fn inner(&self) -> &core::Event<'static> {
+        &self.inner
     }
 }
+
+members!(Event => methods! {
+    (run_id, sequence, r#type, status, *, step_id=None, tool_call_id=None, timestamp_unix_ms=None, data=Argument::Absent,
+        metadata=None, data_json=None)
+    json data data_json
+    repr |core::Event { run_id, sequence, event_type, .. }| {
+        format!("Event(run_id={run_id:?}, sequence={sequence}, type={event_type:?}, …)")
+    }
+});
 
 /// Events after a cursor, sequences rising (protocol, "Response").
 ///

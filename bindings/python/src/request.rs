@@ -3,7 +3,8 @@
 use std::borrow::Cow;
 use std::mem::take;
 
-use agenthost::protocol::{DEFAULT_CANCEL_REASON, DEFAULT_PAGE_EVENTS, FreeJson, Metadata};
+use agenthost::members;
+use agenthost::protocol::{DEFAULT_PAGE_EVENTS, FreeJson, Metadata};
 use agenthost::service::{self as core, Request};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyTuple};
@@ -11,10 +12,10 @@ use pyo3::types::{PyBytes, PyDict, PyTuple};
 use crate::context::{ExecutionContext, NewArguments};
 use crate::input::Input;
 use crate::json::{Argument, free_json};
+use crate::members::methods;
 use crate::message::Source;
 use crate::texts::Texts;
-use crate::values::{dict, metadata, resolution, text, text_or_empty, unsigned, wrong_type};
-use crate::words;
+use crate::values::{metadata, text, unsigned, wrong_type};
 
 /// The Python object of a request, which was read out of `source` when there is one. What it needs is taken out of the request,
 /// which is large and seldom needed as a whole.
@@ -202,6 +203,14 @@ pub(crate) struct CancelRun {
 }
 
 impl CancelRun {
+    fn of(inner: core::CancelRun<'static>) -> Self {
+        CancelRun { inner }
+    }
+
+    fn inner(&self) -> &core::CancelRun<'static> {
+        &self.inner
+    }
+
     #[inline(never)]
     fn object<'py>(py: Python<'py>, request: &mut core::CancelRun<'_>) -> PyResult<Bound<'py, Self>> {
         let core::CancelRun { run_id, expected_revision, reason } = request;
@@ -210,46 +219,12 @@ impl CancelRun {
     }
 }
 
-#[pymethods]
-impl CancelRun {
-    #[new]
-    #[pyo3(signature = (run_id, expected_revision, reason=None))]
-    fn new(run_id: &Bound<'_, PyAny>, expected_revision: &Bound<'_, PyAny>, reason: Option<&Bound<'_, PyAny>>) -> PyResult<Self> {
-        let inner = core::CancelRun {
-            run_id: text("run_id", run_id)?.into(),
-            expected_revision: unsigned("expected_revision", expected_revision)?,
-            reason: reason.map_or(Ok(DEFAULT_CANCEL_REASON.into()), |reason| text("reason", reason).map(Into::into))?,
-        };
-        Ok(CancelRun { inner })
+members!(CancelRun => methods! {
+    (run_id, expected_revision, reason=None)
+    repr |core::CancelRun { run_id, expected_revision, .. }| {
+        format!("CancelRun(run_id={run_id:?}, expected_revision={expected_revision}, …)")
     }
-
-    #[getter]
-    fn run_id(&self) -> &str {
-        &self.inner.run_id
-    }
-
-    #[getter]
-    fn expected_revision(&self) -> u64 {
-        self.inner.expected_revision
-    }
-
-    #[getter]
-    fn reason(&self) -> &str {
-        &self.inner.reason
-    }
-
-    fn __getnewargs_ex__<'py>(&self, py: Python<'py>) -> PyResult<NewArguments<'py>> {
-        let named = PyDict::new(py);
-        named.set_item("run_id", self.run_id())?;
-        named.set_item("expected_revision", self.expected_revision())?;
-        named.set_item("reason", self.reason())?;
-        Ok((PyTuple::empty(py), named))
-    }
-
-    fn __repr__(&self) -> String {
-        format!("CancelRun(run_id={:?}, expected_revision={}, …)", self.inner.run_id, self.inner.expected_revision)
-    }
-}
+});
 
 /// Approves or denies what a run waits for (protocol, "Request").
 ///
@@ -261,6 +236,14 @@ pub(crate) struct ResolveApproval {
 }
 
 impl ResolveApproval {
+    fn of(inner: core::ResolveApproval<'static>) -> Self {
+        ResolveApproval { inner }
+    }
+
+    fn inner(&self) -> &core::ResolveApproval<'static> {
+        &self.inner
+    }
+
     #[inline(never)]
     fn object<'py>(py: Python<'py>, request: &mut core::ResolveApproval<'_>) -> PyResult<Bound<'py, Self>> {
         let core::ResolveApproval { run_id, expected_revision, approval_id, resolution, reason, metadata } = request;
@@ -276,79 +259,12 @@ impl ResolveApproval {
     }
 }
 
-#[pymethods]
-impl ResolveApproval {
-    #[new]
-    #[pyo3(signature = (run_id, expected_revision, approval_id, resolution, reason=None, *, metadata=None))]
-    fn new(
-        run_id: &Bound<'_, PyAny>,
-        expected_revision: &Bound<'_, PyAny>,
-        approval_id: &Bound<'_, PyAny>,
-        resolution: &Bound<'_, PyAny>,
-        reason: Option<&Bound<'_, PyAny>>,
-        metadata: Option<&Bound<'_, PyAny>>,
-    ) -> PyResult<Self> {
-        let inner = core::ResolveApproval {
-            run_id: text("run_id", run_id)?.into(),
-            expected_revision: unsigned("expected_revision", expected_revision)?,
-            approval_id: text("approval_id", approval_id)?.into(),
-            resolution: self::resolution(resolution)?,
-            reason: text_or_empty("reason", reason)?,
-            metadata: self::metadata("metadata", metadata)?,
-        };
-        Ok(ResolveApproval { inner })
+members!(ResolveApproval => methods! {
+    (run_id, expected_revision, approval_id, resolution, reason=None, *, metadata=None)
+    repr |core::ResolveApproval { run_id, approval_id, resolution, .. }| {
+        format!("ResolveApproval(run_id={run_id:?}, approval_id={approval_id:?}, resolution='{}', …)", resolution.name())
     }
-
-    #[getter]
-    fn run_id(&self) -> &str {
-        &self.inner.run_id
-    }
-
-    #[getter]
-    fn expected_revision(&self) -> u64 {
-        self.inner.expected_revision
-    }
-
-    #[getter]
-    fn approval_id(&self) -> &str {
-        &self.inner.approval_id
-    }
-
-    #[getter]
-    fn resolution<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        words::resolution(py, self.inner.resolution)
-    }
-
-    #[getter]
-    fn reason(&self) -> &str {
-        &self.inner.reason
-    }
-
-    #[getter]
-    fn metadata<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        dict(py, &self.inner.metadata)
-    }
-
-    fn __getnewargs_ex__<'py>(&self, py: Python<'py>) -> PyResult<NewArguments<'py>> {
-        let named = PyDict::new(py);
-        named.set_item("run_id", self.run_id())?;
-        named.set_item("expected_revision", self.expected_revision())?;
-        named.set_item("approval_id", self.approval_id())?;
-        named.set_item("resolution", self.inner.resolution.name())?;
-        named.set_item("reason", self.reason())?;
-        named.set_item("metadata", self.metadata(py)?)?;
-        Ok((PyTuple::empty(py), named))
-    }
-
-    fn __repr__(&self) -> String {
-        format!(
-            "ResolveApproval(run_id={:?}, approval_id={:?}, resolution='{}', …)",
-            self.inner.run_id,
-            self.inner.approval_id,
-            self.inner.resolution.name()
-        )
-    }
-}
+});
 
 /// Lets an approved run go on (protocol, "Request").
 ///
