@@ -16,7 +16,8 @@ pub(super) fn backup(place: &Place, to: &Path) -> Stored<()> {
         return Err(exists(to));
     }
     let to = Place::new(to, place.vfs.as_deref())?;
-    let part = to.beside(&format!("-part-{}", uuid::Uuid::now_v7().simple()));
+    let random = getrandom::u64().map_err(|error| StoreError::Unavailable(format!("there is no randomness: {error}")))?;
+    let part = to.beside(&format!("-part-{random:016x}"));
     let result = copy(place, &part).and_then(|()| publish(&part, &to.path));
     if result.is_err() {
         // What is left of a failed copy has a name that nobody looks for.

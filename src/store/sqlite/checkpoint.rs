@@ -90,12 +90,12 @@ impl Checkpointer {
 }
 
 /// Serves until the store closes. What fails is tried again at the next look: the log only grows meanwhile.
-pub(super) fn serve(shared: &Arc<Shared>, connection: Connection) -> Connection {
+pub(super) fn serve(shared: &Arc<Shared>, connection: Connection) -> Option<Connection> {
     loop {
         let _ = match shared.checkpointer.next() {
             Next::Look => look(shared, &connection),
             Next::Quiet => checkpoint(&connection, "PASSIVE").map(drop),
-            Next::Close => return connection,
+            Next::Close => return Some(connection),
         };
     }
 }

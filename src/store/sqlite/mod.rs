@@ -36,6 +36,7 @@ use rusqlite::Connection;
 
 use super::time::StoreTime;
 use super::{Clock, JobNumber, ReadJob, Store, StoreError, Stored, WriteJob};
+use crate::host::fork;
 use checkpoint::Checkpointer;
 use connection::{Place, Purpose, failed, set_up};
 use queue::Queue;
@@ -52,7 +53,8 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// Runs in a SQLite file.
 ///
 /// Everything acknowledged is on disk and outlives a killed process and a loss of power. Methods may be called from any thread.
-/// A child that was forked while a store was open has none: its jobs get [`StoreError::Closed`].
+/// In a child that was forked while the store was open it is closed: its jobs get [`StoreError::Closed`], and it may be dropped. On
+/// Linux the child can open the same file, or another, anew.
 pub struct SqliteStore {
     shared: Arc<Shared>,
     threads: Mutex<Vec<JoinHandle<Option<Connection>>>>,
@@ -64,8 +66,7 @@ impl SqliteStore {
     ///
     /// # Errors
     /// [`StoreError::Unsupported`], with a text for the caller: the path cannot be a file, the file is not a database, belongs
-    /// to another application, was written by a newer version of this library or is damaged, or the process was forked while
-    /// a store was open. [`StoreError::Unavailable`]: it could not be opened, read or written, or other processes kept it.
+    /// to another application, was written by a newer version of this library or is damaged. [`StoreError::Unavailable`]: it could not be opened, read or written, or other processes kept it.
     pub fn open(path: &Path, clock: Clock) -> Stored<SqliteStore> {
         SqliteStore::open_through(path, clock, None)
     }
@@ -94,6 +95,7 @@ impl SqliteStore {
 
         let bell = Bell::open(&place.beside("-wake"))?;
         let shared = Arc::new(Shared {
+            process: fork::generation(),
             place,
             time: StoreTime::new(clock),
             writes: Queue::new(),
@@ -122,9 +124,13 @@ impl SqliteStore {
 
     /// Starts a thread that has a connection, and gives it back at its end. Without it the store is not opened, and the drop ends
     /// the others.
-    fn start(&self, name: &str, connection: Connection, serve: fn(&Arc<Shared>, Connection) -> Connection) -> Stored<()> {
+    fn start(&self, name: &str, connection: Connection, serve: fn(&Arc<Shared>, Connection) -> Option<Connection>) -> Stored<()> {
         let shared = Arc::clone(&self.shared);
-        self.spawn(name, move || Some(serve(&shared, connection)))
+        self.spawn(name, move || serve(&shared, connection))
+    }
+
+    fn take_threads(&self) -> Vec<JoinHandle<Option<Connection>>> {
+        std::mem::take(&mut *self.threads.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     fn spawn(&self, name: &str, work: impl FnOnce() -> Option<Connection> + Send + 'static) -> Stored<()> {
@@ -149,7 +155,7 @@ fn use_log(connection: &Connection) -> Stored<()> {
 
 impl Store for SqliteStore {
     fn write(&self, job: Box<dyn WriteJob>) -> JobNumber {
-        let pushed = if locks::forked_while_open() { Err(job) } else { self.shared.writes.push(job) };
+        let pushed = if self.shared.is_forked() { Err(job) } else { self.shared.writes.push(job) };
         pushed.unwrap_or_else(|job| {
             job.done(Err(StoreError::Closed));
             JobNumber::MAX
@@ -157,19 +163,19 @@ impl Store for SqliteStore {
     }
 
     fn begin(&self) {
-        if !locks::forked_while_open() {
+        if !self.shared.is_forked() {
             self.shared.writes.wake();
         }
     }
 
     fn wait_for(&self, job: JobNumber) {
-        if !locks::forked_while_open() && !writer::serve_here(&self.shared, job) {
+        if !self.shared.is_forked() && !writer::serve_here(&self.shared, job) {
             self.shared.writes.wake();
         }
     }
 
     fn read(&self, job: Box<dyn ReadJob>) {
-        if locks::forked_while_open() {
+        if self.shared.is_forked() {
             return job.failed(StoreError::Closed);
         }
         if let Err(job) = self.shared.reads.push(job) {
@@ -178,7 +184,7 @@ impl Store for SqliteStore {
     }
 
     fn watch(&self, changed: Watcher) {
-        if locks::forked_while_open() || self.shared.watcher.set(changed).is_err() {
+        if self.shared.is_forked() || self.shared.watcher.set(changed).is_err() {
             return;
         }
         let (shared, stop) = (Arc::clone(&self.shared), Arc::clone(&self.stop));
@@ -190,22 +196,23 @@ impl Store for SqliteStore {
     }
 
     fn backup(&self, to: &Path) -> Stored<()> {
-        if locks::forked_while_open() {
+        if self.shared.is_forked() {
             return Err(StoreError::Closed);
         }
         backup::backup(&self.shared.place, to)
     }
 
     fn close(&self) {
-        if locks::forked_while_open() {
+        if self.shared.is_forked() {
+            // The threads are the parent's: here their handles may stand for others.
+            std::mem::forget(self.take_threads());
             return;
         }
         self.shared.writes.close();
         self.shared.reads.close();
         self.shared.checkpointer.close();
         self.stop.now();
-        let threads = std::mem::take(&mut *self.threads.lock().unwrap_or_else(PoisonError::into_inner));
-        let others = threads.into_iter().filter(|thread| thread.thread().id() != thread::current().id());
+        let others = self.take_threads().into_iter().filter(|thread| thread.thread().id() != thread::current().id());
         // A thread of ours does not panic: jobs are caught.
         let mut connections: Vec<_> = others.filter_map(|thread| thread.join().ok().flatten()).collect();
         // Who writes for himself finishes first.

@@ -11,16 +11,21 @@ use super::read::{Session, Written};
 use super::shared::Shared;
 
 /// Serves the queue until it is closed and empty.
-pub(super) fn serve(shared: &Arc<Shared>, connection: Connection) -> Connection {
+pub(super) fn serve(shared: &Arc<Shared>, connection: Connection) -> Option<Connection> {
     while let Some(job) = shared.reads.pop() {
         // What a caller does with its answer must not end the thread that others need.
         let _ = catch_unwind(AssertUnwindSafe(|| serve_one(shared, &connection, job)));
+        // A caller forked on this thread, and its child has come back to here: the connection is the parent's.
+        if shared.is_forked() {
+            std::mem::forget(connection);
+            return None;
+        }
         if !connection.is_autocommit() {
             // The job panicked. An error here shows when the next job begins.
             let _ = connection.execute_batch("ROLLBACK");
         }
     }
-    connection
+    Some(connection)
 }
 
 fn serve_one(shared: &Shared, connection: &Connection, job: Box<dyn ReadJob>) {

@@ -12,12 +12,15 @@ use super::connection::Place;
 use super::queue::Queue;
 use super::turn::Turns;
 use super::wake::Bell;
+use crate::host::fork;
 
 /// Called when another process has committed something.
 pub(super) type Watcher = Arc<dyn Fn() + Send + Sync>;
 
 /// One opened store, but for the connections of the threads that read and that move the log.
 pub(super) struct Shared {
+    /// The process that opened it.
+    pub(super) process: u64,
     pub(super) place: Place,
     pub(super) time: StoreTime,
     pub(super) writes: Queue<Box<dyn WriteJob>>,
@@ -31,6 +34,11 @@ pub(super) struct Shared {
 }
 
 impl Shared {
+    /// Whether this process is a fork of the one that opened the store. What the store holds is then the parent's.
+    pub(super) fn is_forked(&self) -> bool {
+        self.process != fork::generation()
+    }
+
     pub(super) fn tell_watcher(&self) {
         if let Some(watcher) = self.watcher.get() {
             // A panic of who is told must not end the thread that tells.

@@ -28,7 +28,7 @@ impl Bell {
             .and_then(|file| file.mark().map(|()| file))
             .map_err(|error| StoreError::Unavailable(format!("{} cannot be opened: {error}", path.display())))?;
         let mut name = [0; 8];
-        name.copy_from_slice(&uuid::Uuid::now_v7().as_bytes()[8..]);
+        getrandom::fill(&mut name).map_err(|error| StoreError::Unavailable(format!("there is no randomness: {error}")))?;
         Ok(Bell { path: path.to_owned(), file, name })
     }
 

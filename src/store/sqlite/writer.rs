@@ -36,9 +36,13 @@ pub(super) fn serve(shared: &Arc<Shared>) {
             Some(connection) if !jobs.is_empty() => {
                 let served = Writer { shared, connection }.serve_batch(jobs, MAX_BATCH);
                 served.answer(shared);
+                // A caller forked on this thread, and its child has come back to here: there is nothing to serve.
+                if shared.is_forked() {
+                    return;
+                }
             }
             Some(_) => {}
-            None => return answer(jobs.into_iter().map(|job| (job, Err(StoreError::Closed)))),
+            None => return jobs.into_iter().for_each(|job| answer(job, Err(StoreError::Closed))),
         }
     }
 }
@@ -56,7 +60,12 @@ pub(super) fn serve_here(shared: &Arc<Shared>, number: u64) -> bool {
     let Some(job) = shared.writes.take_only(number) else { return false };
     let served = Writer { shared, connection: open }.serve_batch(vec![job], 1);
     drop(connection);
-    served.answer(shared);
+    if shared.is_forked() {
+        // The job has forked, and this is the child: its caller is here too, and waits.
+        served.jobs.into_iter().for_each(|job| answer(job, Err(StoreError::Closed)));
+    } else {
+        served.answer(shared);
+    }
     true
 }
 
@@ -77,7 +86,17 @@ struct Served {
 impl Served {
     fn answer(self, shared: &Shared) {
         let count = self.jobs.len();
-        answer(self.jobs.into_iter().zip(self.results));
+        for (job, committed) in self.jobs.into_iter().zip(self.results) {
+            // In a forked child the callers are the parent's: they are answered there.
+            if shared.is_forked() {
+                std::mem::forget(job);
+            } else {
+                answer(job, committed);
+            }
+        }
+        if shared.is_forked() {
+            return;
+        }
         if self.others {
             shared.tell_watcher();
         }
@@ -139,14 +158,18 @@ impl Writer<'_> {
     fn transact(&mut self, jobs: &mut [Box<dyn WriteJob>]) -> Result<Written, Failure> {
         let whole = |error| Failure { job: None, error: unavailable(failed(error)) };
         self.connection.prepare_cached("BEGIN IMMEDIATE").and_then(|mut begin| begin.execute([])).map_err(whole)?;
+        // Not a job's fault.
         let of_none = |error| Failure { job: None, error: unavailable(error) };
         let mut session = Session { connection: self.connection, now: i64::MIN, written: Written::default() };
         let before = session.written_time().map_err(of_none)?;
         for (index, job) in jobs.iter_mut().enumerate() {
             session.now = self.shared.time.now(before);
-            catch_unwind(AssertUnwindSafe(|| job.run(&mut session)))
-                .unwrap_or_else(|panic| Err(panicked(&*panic)))
-                .map_err(|error| Failure { job: Some(index), error })?;
+            let done = catch_unwind(AssertUnwindSafe(|| job.run(&mut session)));
+            // The job has forked, and this is the child: the transaction is the parent's.
+            if self.shared.is_forked() {
+                return Err(of_none(StoreError::Closed));
+            }
+            done.unwrap_or_else(|panic| Err(panicked(&*panic))).map_err(|error| Failure { job: Some(index), error })?;
         }
         if session.written.rows && session.now > before {
             session.write_time().map_err(of_none)?;
@@ -158,7 +181,8 @@ impl Writer<'_> {
 
     /// Leaves the failed transaction. A connection that cannot is replaced by a new one, when there is one to be had.
     fn roll_back(&mut self) {
-        if self.connection.is_autocommit() {
+        // In a forked child the transaction is the parent's.
+        if self.shared.is_forked() || self.connection.is_autocommit() {
             return;
         }
         if self.connection.execute_batch("ROLLBACK").is_err()
@@ -179,11 +203,9 @@ fn unavailable(error: StoreError) -> StoreError {
     }
 }
 
-fn answer(jobs: impl Iterator<Item = (Box<dyn WriteJob>, Stored<()>)>) {
-    for (job, committed) in jobs {
-        // What a caller does with its answer must not end the thread that all others need.
-        let _ = catch_unwind(AssertUnwindSafe(|| job.done(committed)));
-    }
+fn answer(job: Box<dyn WriteJob>, committed: Stored<()>) {
+    // What a caller does with its answer must not end the thread that all others need.
+    let _ = catch_unwind(AssertUnwindSafe(|| job.done(committed)));
 }
 
 /// The text of a panic, for the log.

@@ -269,19 +269,22 @@ static void misuse_is_a_status(void) {
     CHECK(agenthost_outcome_error(NULL) == NULL && agenthost_outcome_event_count(NULL) == 0 && agenthost_outcome_status(NULL) == 0);
 }
 
-static void a_forked_child_is_told(void) {
-    agenthost_runs *runs = NULL;
+static void a_forked_child_is_told_and_opens_its_own(const char *url) {
+    agenthost_runs *runs = NULL, *own = NULL;
     agenthost_outcome *outcome = NULL;
     int ends[2], status;
     char verdict = 'n';
     pid_t child;
-    CHECK(agenthost_runs_open(TEXT("memory:"), NULL, &runs, NULL) == AGENTHOST_OK);
+    CHECK(agenthost_runs_open(TEXT(url), NULL, &runs, NULL) == AGENTHOST_OK);
     CHECK(pipe(ends) == 0);
     child = fork();
     if (child == 0) {
         int forked = agenthost_runs_purge(runs, 0, NULL, NULL, &outcome) == AGENTHOST_FORKED &&
                      agenthost_runs_close(runs) == AGENTHOST_FORKED && agenthost_runs_retain(runs) == AGENTHOST_FORKED;
         agenthost_runs_release(runs);
+        forked = forked && agenthost_runs_open(TEXT(url), NULL, &own, NULL) == AGENTHOST_OK &&
+                 agenthost_runs_purge(own, 0, NULL, NULL, &outcome) == AGENTHOST_OK && agenthost_runs_close(own) == AGENTHOST_OK;
+        agenthost_runs_release(own);
         /* Not by its status: under memcheck that tells what the child, which may only forget, has forgotten. */
         _exit(forked && write(ends[1], "y", 1) == 1 ? 0 : 1);
     }
@@ -299,13 +302,14 @@ int main(int argc, char **argv) {
     CHECK(argc == 2);
     an_error_that_is_no_conflict_has_no_reason();
     misuse_is_a_status();
-    a_forked_child_is_told();
     options_are_kept(argv[1]);
     CHECK(agenthost_runs_open(TEXT("memory:"), NULL, &runs, NULL) == AGENTHOST_OK);
     a_run_lives(runs, NULL);
     agenthost_runs_release(runs);
     snprintf(url, sizeof url, "sqlite:%s/runs.db", argv[1]);
     snprintf(copy, sizeof copy, "%s/copy.db", argv[1]);
+    a_forked_child_is_told_and_opens_its_own("memory:");
+    a_forked_child_is_told_and_opens_its_own(url);
     CHECK(agenthost_runs_open(TEXT(url), NULL, &runs, NULL) == AGENTHOST_OK);
     a_run_lives(runs, copy);
     agenthost_runs_release(runs);

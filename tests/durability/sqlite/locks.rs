@@ -2,9 +2,7 @@
 
 use std::path::Path;
 use std::process::Command;
-use std::time::{Duration, Instant};
 
-use agenthost::store::StoreError;
 use agenthost::store::sqlite::locks::switch_off_for_a_test;
 use libtest_mimic::Trial;
 
@@ -21,8 +19,6 @@ pub(crate) fn trials() -> Vec<Trial> {
         trial("without_the_override_our_lock_is_dropped", dropped_without),
         trial("without_the_override_our_log_is_deleted", deleted_without),
         trial("a_foreign_sqlite_here_keeps_its_locks_when_our_store_closes", foreign_keeps),
-        trial("a_forked_child_is_told_that_it_has_no_store_and_disturbs_no_parent", told_in_a_child),
-        trial("a_forked_child_that_outlives_its_killed_parent_blocks_nobody", outlived),
     ]
 }
 
@@ -49,7 +45,7 @@ pub(crate) fn hold(path: &Path, disturb: &str) {
 }
 
 /// Whether another process can get the write lock at once.
-fn another_gets_the_lock(path: &Path) -> bool {
+pub(crate) fn another_gets_the_lock(path: &Path) -> bool {
     let script = "import sqlite3, sys\n\
                   connection = sqlite3.connect(sys.argv[1], timeout=0, isolation_level=None)\n\
                   try:\n    connection.execute('BEGIN IMMEDIATE')\n\
@@ -160,91 +156,4 @@ pub(crate) fn log_deleted_without(path: &Path) {
     let log = path.with_file_name("runs.db-wal");
     // Killed here, every later commit would be in a log that has no name any more.
     std::process::exit(if log.exists() { 1 } else { 0 });
-}
-
-/// Forks while a transaction has the write lock; the child sleeps on after the parent is killed.
-pub(crate) fn fork(path: &Path) {
-    let db = Db::open(path);
-    db.create("before").unwrap();
-    let result = db.write(|transaction| {
-        crate::jobs::create(transaction, "held")?;
-        // SAFETY: the child only calls functions that are safe after a fork, and `_exit`.
-        #[allow(unsafe_code, reason = "there is no safe fork")]
-        unsafe {
-            if libc::fork() == 0 {
-                libc::sleep(60);
-                libc::_exit(0);
-            }
-        }
-        roles::say_word();
-        roles::wait_for_parent();
-        Ok(())
-    });
-    result.expect("never reached");
-}
-
-fn told_in_a_child() {
-    let scratch = Scratch::new();
-    let path = scratch.path("runs.db");
-    let mut child = roles::start("use-after-fork", &[path.to_str().unwrap()]);
-    assert!(child.wait().unwrap().success());
-}
-
-/// Forks with a store open. The child uses what it inherited and opens a store, and is told each time; the parent goes on.
-pub(crate) fn use_after_fork(path: &Path) {
-    let db = Db::open(path);
-    db.create("before").unwrap();
-    let other = path.with_file_name("other.db");
-    // SAFETY: glibc keeps its allocator usable in the child, which ends by `_exit`; the parent waits for it.
-    #[allow(unsafe_code, reason = "there is no safe fork")]
-    let status = unsafe {
-        let child = libc::fork();
-        if child == 0 {
-            let inherited = db.create("in-the-child") == Err(StoreError::Closed) && db.head("before") == Err(StoreError::Closed);
-            let opened = matches!(Db::try_open(&other), Err(StoreError::Unsupported(text)) if text.contains("forked"));
-            drop(db);
-            libc::_exit(if inherited && opened { 0 } else { 1 });
-        }
-        let mut status = -1;
-        libc::waitpid(child, &mut status, 0);
-        status
-    };
-    assert_eq!(status, 0, "the child was told something else");
-    db.create("after").unwrap();
-    assert_eq!(db.head("in-the-child"), Ok(None));
-    drop(db);
-    crate::kill::check_whole(path);
-}
-
-fn outlived() {
-    let scratch = Scratch::new();
-    let path = scratch.path("runs.db");
-    let mut parent = roles::start("fork", &[path.to_str().unwrap()]);
-    roles::wait_for_word(&mut parent);
-    assert!(!another_gets_the_lock(&path), "the parent has the lock");
-    let children = std::fs::read_to_string(format!("/proc/{0}/task/{0}/children", parent.id())).unwrap_or_default();
-    let threads = std::fs::read_dir(format!("/proc/{}/task", parent.id())).unwrap();
-    let child: Vec<u32> = threads
-        .filter_map(|task| std::fs::read_to_string(task.ok()?.path().join("children")).ok())
-        .flat_map(|pids| pids.split_whitespace().map(|pid| pid.parse().unwrap()).collect::<Vec<_>>())
-        .collect();
-    assert_eq!(child.len(), 1, "{children}");
-    parent.kill().unwrap();
-    parent.wait().unwrap();
-    let alive = || Path::new(&format!("/proc/{}/fd", child[0])).exists();
-    assert!(alive(), "the child is gone, the test proves nothing");
-
-    let begun = Instant::now();
-    assert!(another_gets_the_lock(&path), "the child keeps the lock");
-    let db = Db::open(&path);
-    db.create("after").unwrap();
-    assert_eq!(db.head("held"), Ok(None));
-    assert_eq!(db.head("before"), Ok(Some(1)));
-    assert!(begun.elapsed() < Duration::from_secs(10), "{:?}", begun.elapsed());
-    assert!(alive(), "the child is gone, the test proves nothing");
-    // SAFETY: the process that this test started, which nobody else waits for.
-    #[allow(unsafe_code, reason = "there is no safe kill")]
-    unsafe {
-        libc::kill(child[0] as i32, libc::SIGKILL);
-    }
 }

@@ -9,6 +9,7 @@ mod calls;
 mod files;
 mod foreign;
 mod forgetful;
+mod forks;
 mod histories;
 mod jobs;
 mod kill;
@@ -37,6 +38,7 @@ fn main() {
     let mut trials = Vec::new();
     trials.extend(files::trials());
     trials.extend(locks::trials());
+    trials.extend(forks::trials());
     trials.extend(waiting::trials());
     trials.extend(histories::trials());
     trials.extend(older::trials());

@@ -5,7 +5,7 @@ use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
-use crate::{calls, jobs::Db, locks, others, power, waiting, worker};
+use crate::{calls, forks, jobs::Db, locks, others, power, waiting, worker};
 
 /// Plays a role until it is done or killed.
 pub(crate) fn play(role: &str, arguments: &[String]) {
@@ -13,9 +13,8 @@ pub(crate) fn play(role: &str, arguments: &[String]) {
     match role {
         "work" => worker::work(path, &arguments[1], std::io::stdout()),
         "hold-a-lock" => locks::hold(path, &arguments[1]),
-        "fork" => locks::fork(path),
         "fork-while-writing" => waiting::fork(path),
-        "use-after-fork" => locks::use_after_fork(path),
+        fork if fork.starts_with("fork-") => forks::play(fork, path),
         "close-beside-a-foreign-one" => locks::close_beside_a_foreign_one(path),
         "close-beside-a-foreign-one-without" => {
             agenthost::store::sqlite::locks::switch_off_for_a_test();

@@ -29,7 +29,7 @@ pub(crate) fn trials() -> Vec<Trial> {
 type Work = Box<dyn FnMut(&mut dyn Transaction) -> Stored<()> + Send>;
 type Callback = Box<dyn FnOnce(Stored<()>) + Send>;
 
-struct Job {
+pub(crate) struct Job {
     work: Work,
     done: Callback,
 }
@@ -44,7 +44,7 @@ impl WriteJob for Job {
     }
 }
 
-fn job(
+pub(crate) fn job(
     work: impl FnMut(&mut dyn Transaction) -> Stored<()> + Send + 'static,
     done: impl FnOnce(Stored<()>) + Send + 'static,
 ) -> Box<Job> {

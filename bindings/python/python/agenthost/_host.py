@@ -132,8 +132,7 @@ class Host:
             TypeError: An argument has another type.
             ValueError: The URL names no store, or an option is out of its range.
             OSError: The file cannot be opened: it belongs to another application, was written by a newer version or is damaged,
-                its directory does not exist, other processes kept it for 10 seconds, or this process was forked while durable
-                runs were open in a file.
+                its directory does not exist, or other processes kept it for 10 seconds.
         """
         from ._durable import DurableHost
 

@@ -6,7 +6,7 @@ use std::ffi::{CStr, c_char, c_int, c_void};
 
 use rusqlite::ffi;
 
-use super::files;
+use super::{descriptors, fork};
 
 /// Replaces SQLite's calls. The call names are those of SQLite's unix VFS.
 pub(super) fn replace() -> Result<(), &'static str> {
@@ -16,11 +16,13 @@ pub(super) fn replace() -> Result<(), &'static str> {
         return Err("there is no unix VFS");
     }
     // SAFETY: each function has the signature by which SQLite's unix VFS calls the call of that name.
-    let calls: [(&'static CStr, ffi::sqlite3_syscall_ptr); 4] = unsafe {
+    let calls: [(&'static CStr, ffi::sqlite3_syscall_ptr); 6] = unsafe {
         [
             (c"open", std::mem::transmute::<*const c_void, ffi::sqlite3_syscall_ptr>(open as *const c_void)),
             (c"close", std::mem::transmute::<*const c_void, ffi::sqlite3_syscall_ptr>(close as *const c_void)),
             (c"fcntl", std::mem::transmute::<*const c_void, ffi::sqlite3_syscall_ptr>(fcntl as *const c_void)),
+            (c"stat", std::mem::transmute::<*const c_void, ffi::sqlite3_syscall_ptr>(stat as *const c_void)),
+            (c"fstat", std::mem::transmute::<*const c_void, ffi::sqlite3_syscall_ptr>(fstat as *const c_void)),
             (c"mmap", std::mem::transmute::<*const c_void, ffi::sqlite3_syscall_ptr>(mmap as *const c_void)),
         ]
     };
@@ -36,18 +38,18 @@ pub(super) fn replace() -> Result<(), &'static str> {
 }
 
 unsafe extern "C" fn open(path: *const c_char, flags: c_int, mode: c_int) -> c_int {
-    files::with(|files| {
+    descriptors::with(|descriptors| {
         // SAFETY: SQLite's arguments, passed on.
         let fd = unsafe { libc::open(path, flags, mode) };
         if fd >= 0 {
-            files.insert(fd, flags & libc::O_ACCMODE == libc::O_RDWR);
+            descriptors.insert(fd, flags & libc::O_ACCMODE == libc::O_RDWR);
         }
         fd
     })
 }
 
 unsafe extern "C" fn close(fd: c_int) -> c_int {
-    files::with(|files| files.close(fd))
+    descriptors::with(|descriptors| descriptors.close(fd))
 }
 
 /// `fcntl` with the locks of the open file in place of the process's. SQLite calls it with a pointer or an int.
@@ -67,15 +69,15 @@ unsafe extern "C" fn fcntl(fd: c_int, command: c_int, argument: *mut libc::flock
         unsafe { libc::fcntl(through, command_of_the_file, lock as *mut libc::flock) }
     };
     let mut result = 0;
-    let holder = files::with(|files| {
-        if !files.contains(fd) {
+    let holder = descriptors::with(|descriptors| {
+        if !descriptors.contains(fd) {
             return None;
         }
         if command != libc::F_GETLK && c_int::from(lock.l_type) == libc::F_UNLCK {
-            files.each_holder(fd, |holder| result = result.min(set(holder, &mut lock)));
+            descriptors.each_holder(fd, |holder| result = result.min(set(holder, &mut lock)));
             return Some(None);
         }
-        let holder = files.holder(fd);
+        let holder = descriptors.holder(fd);
         if command != libc::F_SETLKW {
             result = set(holder, &mut lock);
             return Some(None);
@@ -97,6 +99,28 @@ unsafe extern "C" fn fcntl(fd: c_int, command: c_int, argument: *mut libc::flock
     result
 }
 
+unsafe extern "C" fn stat(path: *const c_char, stat: *mut libc::stat) -> c_int {
+    // SAFETY: SQLite's arguments, passed on, and what the call has filled.
+    unsafe { with_device(libc::stat(path, stat), stat) }
+}
+
+unsafe extern "C" fn fstat(fd: c_int, stat: *mut libc::stat) -> c_int {
+    // SAFETY: SQLite's arguments, passed on, and what the call has filled.
+    unsafe { with_device(libc::fstat(fd, stat), stat) }
+}
+
+/// Gives the file the device by which SQLite is to know it.
+///
+/// # Safety
+/// `stat` is valid when `result` is 0.
+unsafe fn with_device(result: c_int, stat: *mut libc::stat) -> c_int {
+    if result == 0 {
+        // SAFETY: the caller's.
+        unsafe { (*stat).st_dev = fork::device((*stat).st_dev) };
+    }
+    result
+}
+
 unsafe extern "C" fn mmap(
     address: *mut c_void,
     length: usize,
@@ -106,7 +130,7 @@ unsafe extern "C" fn mmap(
     offset: libc::off_t,
 ) -> *mut c_void {
     // A fork between the two calls would inherit the mapping, and with it the open file: none happens inside `with`.
-    files::with(|_| {
+    descriptors::with(|_| {
         // SAFETY: SQLite's arguments, passed on.
         let mapping = unsafe { libc::mmap(address, length, protection, flags, fd, offset) };
         if mapping != libc::MAP_FAILED && flags & libc::MAP_SHARED != 0 {
