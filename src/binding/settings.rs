@@ -1,11 +1,12 @@
 //! Options as a language has them - numbers, strings, nothing where the default is wanted - and what the core makes of them.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use crate::dispatch::{DEFAULT_MAX_MESSAGE_BYTES, Dispatcher};
 use crate::host::{HostOptions, LogHook};
 use crate::protocol::SensitiveNames;
-use crate::runs::RunsOptions;
+use crate::runs::{Access, RunsOptions};
 
 /// A setting that is refused: which, and what was expected.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -41,6 +42,8 @@ pub struct DurableSettings {
     pub max_attempts: Option<u64>,
     /// How long an idempotency key is remembered.
     pub key_ttl: Option<Duration>,
+    /// Principals that see every run, beside its owner and calls without a principal.
+    pub operators: Vec<String>,
 }
 
 impl HostSettings {
@@ -75,10 +78,17 @@ impl DurableSettings {
             key_ttl: self.key_ttl.unwrap_or(default.key_ttl),
             require_principal: self.host.require_principal,
             sensitive_names: self.host.names()?,
+            access: (!self.operators.is_empty()).then(|| access(self.operators.clone())),
             log,
-            ..default
         })
     }
+}
+
+/// Who may see a run: a call without a principal, an operator, its owner.
+fn access(operators: Vec<String>) -> Access {
+    Arc::new(move |principal, owner| {
+        principal.is_none_or(|principal| owner == Some(principal) || operators.iter().any(|operator| operator == principal))
+    })
 }
 
 /// A time that is given in milliseconds.
@@ -123,13 +133,32 @@ mod tests {
             default_timeout: Some(Duration::from_secs(1)),
         };
         let lease = Some(Duration::from_millis(5));
-        let settings = DurableSettings { host, lease, max_attempts: Some(2), key_ttl: Some(Duration::from_secs(3)) };
+        let settings =
+            DurableSettings { host, lease, max_attempts: Some(2), key_ttl: Some(Duration::from_secs(3)), operators: vec![] };
         let options = settings.host.options(None).unwrap();
         assert_eq!((options.dispatcher.max_message_bytes, options.default_timeout), (9, Some(Duration::from_secs(1))));
         let runs = settings.runs_options(None).unwrap();
         assert_eq!((runs.lease, runs.max_attempts, runs.key_ttl), (Duration::from_millis(5), 2, Duration::from_secs(3)));
         assert!(options.dispatcher.require_principal && runs.require_principal);
         assert!(options.dispatcher.sensitive_names.contains("card_pin") && runs.sensitive_names.contains("card_pin"));
+    }
+
+    #[test]
+    fn operators_see_every_run_and_others_their_own() {
+        assert!(DurableSettings::default().runs_options(None).unwrap().access.is_none(), "the runs' own rule");
+        let settings = DurableSettings { operators: vec!["root".into()], ..DurableSettings::default() };
+        let access = settings.runs_options(None).unwrap().access.unwrap();
+        for (principal, owner, sees) in [
+            (None, None, true),
+            (None, Some("ann"), true),
+            (Some("ann"), Some("ann"), true),
+            (Some("ann"), Some("bob"), false),
+            (Some("ann"), None, false),
+            (Some("root"), Some("bob"), true),
+            (Some("root"), None, true),
+        ] {
+            assert_eq!(access(principal, owner), sees, "{principal:?} {owner:?}");
+        }
     }
 
     #[test]

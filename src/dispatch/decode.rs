@@ -21,7 +21,7 @@ pub enum Decoded<'a> {
 
 /// A call, borrowed from its message, and apart from it what its answer is checked against.
 pub struct DecodedCall<'a> {
-    /// What the service is told beside the request.
+    /// What the service gets beside the request.
     pub call: Call<'a>,
     /// What the service is asked.
     pub request: Request<'a>,
@@ -79,7 +79,7 @@ impl Dispatcher {
         Ok(())
     }
 
-    /// Applies the rules, in the order of promise 3. What a refusal echoes is left in the envelope.
+    /// Applies the rules, in the order of promise 3. What a refusal echoes stays in the envelope.
     fn decide<'a>(&self, envelope: &mut Envelope<'a>, principal: Option<Cow<'a, str>>) -> Result<DecodedCall<'a>, Refusal> {
         if envelope.not_an_object {
             return Err(Violation::new(Path::ROOT, "expected a JSON object").into());

@@ -22,7 +22,7 @@ pub enum UnavailableReason {
     Timeout,
     /// The caller gave up.
     Cancelled,
-    /// The service let go of the reply without an answer.
+    /// The service dropped the reply without an answer.
     Dropped,
     /// The host is closing or closed.
     Closed,

@@ -9,7 +9,7 @@ pub trait DeferringService: Send + Sync + 'static {
     /// once. Returning without either, and a panic, answer `internal`.
     fn serve(&self, call: &Call<'_>, request: Request<'_>, reply: &mut Reply<'_>);
 
-    /// Lets go of everything. Runs once, when the host is closed or its last handle is gone, after the last call of `serve`,
-    /// never on a thread of the service unless the last handle is let go of there.
+    /// Ends the service: gives back whatever it holds. Runs once, when the host is closed or its last handle is gone, after the last call of `serve`,
+    /// never on a thread of the service unless the last handle is dropped there.
     fn destroy(&self) {}
 }

@@ -1,12 +1,12 @@
 //! Notices that this process is a fork of the one that made a handle. The child has none of the threads that the handle
 //! counts on, and its locks may be held by nobody, so it may only forget the handle.
 //!
-//! A page that the kernel wipes in the child tells for the price of a load. Where it cannot be had, the process id tells.
+//! A page that the kernel wipes in the child shows it for the price of a load. Where there is no such page, the process id shows it.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Counts the processes of a line of forks: the first is 1, a child that looks is its parent's number plus one.
+/// Counts the processes of a line of forks: the first is 1, a child that asks is its parent's number plus one.
 static LAST: AtomicU64 = AtomicU64::new(0);
 
 /// The number of this process, the same as long as it lives, and another than its parent's. Never 0.
@@ -22,7 +22,7 @@ pub(crate) fn generation() -> u64 {
     }
 }
 
-/// The first look of a process: a child finds the page wiped.
+/// A process asks for the first time: a child finds the page wiped.
 #[cold]
 fn renew(cell: &AtomicU64) -> u64 {
     let next = LAST.fetch_add(1, Ordering::Relaxed) + 1;

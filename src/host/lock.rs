@@ -1,5 +1,5 @@
 //! The locks of a host. A panic does not poison them: callbacks, the only code that may panic, run outside of them, and what they
-//! guard is whole whenever they are let go of.
+//! guard is whole whenever they are unlocked.
 //!
 //! They are the standard library's. It is not built with ThreadSanitizer, which would not see that a lock is taken on the slow
 //! path or inside of a wait; `tests/c/tsan.sh` therefore sets `agenthost_tsan` and gets locks that are built with it.

@@ -155,7 +155,7 @@ impl Host {
         self.handle.hosted.close(timeout)
     }
 
-    /// The first half of [`Host::close`], for callers that have other things to look after while they wait: refuses new calls,
+    /// The first half of [`Host::close`], for callers that do other things while they wait: refuses new calls,
     /// and waits up to `timeout` for those in flight, but gives none of them up. True when there is none left.
     ///
     /// # Errors

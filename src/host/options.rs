@@ -1,4 +1,4 @@
-//! What a host and a dispatch are told.
+//! The options of a host and of a dispatch.
 
 use std::borrow::Cow;
 use std::time::Duration;
@@ -6,14 +6,14 @@ use std::time::Duration;
 use super::log::LogHook;
 use crate::dispatch::Dispatcher;
 
-/// What a host can be told when it is made. The default is the contract's.
+/// The options of a host. The default is the contract's.
 #[derive(Default)]
 pub struct HostOptions {
     /// Limits, sensitive names, principals.
     pub dispatcher: Dispatcher,
     /// How long a synchronous dispatch waits for a deferred answer; for ever when there is none.
     pub default_timeout: Option<Duration>,
-    /// Where the host tells what it may not tell callers.
+    /// Where the host logs what callers may not learn.
     pub log: Option<LogHook>,
 }
 

@@ -44,7 +44,7 @@ enum CallRef<'a> {
     Deferred(Arc<CallShared>),
 }
 
-/// What is left of a slot's reply when the slot has returned.
+/// What a slot's reply still holds when the slot has returned.
 pub(super) enum SlotRemains<'a> {
     /// The response, when the slot has given one; nobody else can any more.
     Unshared(Option<Vec<u8>>, Option<ExpectedAnswer<'a>>),
@@ -72,7 +72,7 @@ impl<'a> Reply<'a> {
         Reply { call, operation: expected.operation(), expected: Some(expected), page: None }
     }
 
-    /// What is left when the slot has returned.
+    /// What it still holds when the slot has returned.
     pub(super) fn into_remains(self) -> SlotRemains<'a> {
         match self.call {
             CallRef::Unshared(_, response) => SlotRemains::Unshared(response, self.expected),
@@ -158,10 +158,10 @@ impl<'a> Reply<'a> {
         self.call.inner().clone()
     }
 
-    /// Decides the answer. Who delivers it does so without the reply: callbacks run then, and one of them may let go of it.
+    /// Decides the answer. Who delivers it does so without the reply: callbacks run then, and one of them may drop it.
     ///
     /// # Errors
-    /// See [`AnswerError`]; a broken answer is told when it is delivered.
+    /// See [`AnswerError`]; that the answer is broken is said when it is delivered.
     pub(crate) fn decide(&mut self, given: GivenAnswer<'_>) -> Result<DecidedAnswer<'a>, AnswerError> {
         match given {
             GivenAnswer::Answer(answer) => {
@@ -321,7 +321,7 @@ impl DeferredReply {
         DeferredReply { reply, hook: None }
     }
 
-    /// Asks to be told that nobody waits any more. The hook runs at most once, on the thread that gives the call up, perhaps
+    /// Sets the hook for when nobody waits any more. It runs at most once, on the thread that gives the call up, perhaps
     /// before this function returns, perhaps while another thread answers. It is dropped once it has run and the reply is gone.
     ///
     /// # Errors
@@ -335,7 +335,7 @@ impl DeferredReply {
     }
 
     /// The first half of [`DeferredReply::on_abandoned`]: keeps the hook alive. The second is done without the reply, by the call
-    /// that this gives, as the hook may run at once and let go of the reply.
+    /// that this gives, as the hook may run at once and drop the reply.
     ///
     /// # Errors
     /// [`AnswerError::AlreadyDone`]: the call has a hook already.

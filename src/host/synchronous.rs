@@ -21,7 +21,7 @@ impl<S: HostService> Synchronous<S> {
 impl<S: HostService> DeferringService for Synchronous<S> {
     fn serve(&self, call: &Call<'_>, request: Request<'_>, reply: &mut Reply<'_>) {
         if let Some(service) = self.service.get() {
-            // A broken answer has gone out as `internal` and is logged: there is nobody else to tell.
+            // A broken answer has gone out as `internal` and is logged: nobody else has to know.
             let _ = match service.serve(call, request) {
                 Ok(answer) => reply.answer(&answer),
                 Err(error) => reply.error(&error),

@@ -1,5 +1,5 @@
 //! What a service is asked and what it answers: six typed requests, three typed results, and the trait that joins them.
-//! How requests and results look as JSON, and which rules they keep, stands with their types.
+//! How requests and results are written as JSON, and which rules they keep, stands with their types.
 
 mod request;
 mod result;
@@ -14,7 +14,7 @@ use std::borrow::Cow;
 
 use crate::protocol::{HostError, Metadata, Operation};
 
-/// What a service is told about a call, beside the request.
+/// What a service gets of a call, beside the request.
 #[derive(Clone, Debug)]
 pub struct Call<'a> {
     /// The operation of the request.
