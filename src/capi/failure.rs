@@ -5,6 +5,7 @@ use super::handles::OwnedHandle;
 use super::status::{AGENTHOST_INVALID_ARGUMENT, AGENTHOST_NULL_ARGUMENT, agenthost_status};
 use super::text::agenthost_buffer;
 use super::values_from_c::ReadError;
+use crate::binding::BadSetting;
 
 /// A failure that can be explained.
 pub(super) struct Failure {
@@ -36,6 +37,12 @@ impl From<ReadError> for Failure {
                 Failure::new(status, "a struct_size is too small or over 4096, or an unknown tail is not 0")
             }
         }
+    }
+}
+
+impl From<BadSetting> for Failure {
+    fn from(bad: BadSetting) -> Failure {
+        Failure::new(AGENTHOST_INVALID_ARGUMENT, format!("options.{bad}"))
     }
 }
 

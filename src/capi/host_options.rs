@@ -9,9 +9,9 @@ use super::log::{self, agenthost_log};
 use super::struct_size::{self, SizedStruct, Taken, UNKNOWN_TAIL, sized_structs};
 use super::text::agenthost_str;
 use super::values_from_c::{self, ReadError, array};
-use crate::dispatch::{DEFAULT_MAX_MESSAGE_BYTES, Dispatcher};
+use crate::binding::HostSettings;
 use crate::host::HostOptions;
-use crate::protocol::{Path, SensitiveNames, Violation};
+use crate::protocol::Path;
 
 /// What a host can be told when it is made. Zeros are the defaults.
 #[repr(C)]
@@ -70,7 +70,7 @@ pub(super) unsafe fn take_options<T: SizedStruct>(options: *const T) -> Result<O
 /// A host's options; NULL: every default. Their log hook is taken over whatever comes of it.
 ///
 /// # Safety
-/// As [`struct_size::read`] and [`names`].
+/// As [`struct_size::read`] and [`texts`].
 pub(super) unsafe fn host_options(options: *const agenthost_host_options) -> Result<HostOptions, Failure> {
     // SAFETY: by this function's own contract.
     let Some(TakenOptions { options, unknown_tail }) = unsafe { take_options(options) }? else {
@@ -78,41 +78,34 @@ pub(super) unsafe fn host_options(options: *const agenthost_host_options) -> Res
     };
     let log = log::hook(options.log, options.log_data, options.log_destroy);
     unknown_tail?;
-    let max_message_bytes = match options.max_message_bytes {
-        0 => DEFAULT_MAX_MESSAGE_BYTES,
-        most => usize::try_from(most).unwrap_or(usize::MAX),
-    };
     let path = Path::ROOT.member("options");
     let require_principal = values_from_c::flag(options.require_principal, path.member("require_principal"))?;
     values_from_c::reserved(options.reserved, path)?;
-    // SAFETY: by this function's own contract.
-    let sensitive_names =
-        unsafe { names(options.sensitive_names, options.sensitive_name_count, path.member("sensitive_names")) }?;
-    let dispatcher = Dispatcher { max_message_bytes, sensitive_names, require_principal };
-    Ok(HostOptions { dispatcher, default_timeout: milliseconds(options.default_timeout_ms), log })
+    let settings = HostSettings {
+        max_message_bytes: nonzero(options.max_message_bytes).map(|most| usize::try_from(most).unwrap_or(usize::MAX)),
+        // SAFETY: by this function's own contract.
+        sensitive_names: unsafe { texts(options.sensitive_names, options.sensitive_name_count, path.member("sensitive_names")) }?,
+        require_principal,
+        default_timeout: milliseconds(options.default_timeout_ms),
+    };
+    Ok(settings.options(log)?)
 }
 
 /// # Safety
-/// `sensitive_names` leads to `count` texts.
-pub(super) unsafe fn names(
-    sensitive_names: *const agenthost_str,
-    count: usize,
-    path: Path<'_>,
-) -> Result<SensitiveNames, ReadError> {
+/// `pointer` leads to `count` texts.
+pub(super) unsafe fn texts(pointer: *const agenthost_str, count: usize, path: Path<'_>) -> Result<Vec<String>, ReadError> {
     // SAFETY: by this function's own contract.
-    let texts = unsafe { array(sensitive_names, count) }?;
-    if texts.is_empty() {
-        return Ok(SensitiveNames::built_in());
-    }
-    let mut names = Vec::with_capacity(texts.len());
-    for (index, text) in texts.iter().enumerate() {
-        // SAFETY: as above.
-        names.push(unsafe { values_from_c::text(*text, path.element(index)) }?);
-    }
-    SensitiveNames::with(names).map_err(|error| Violation::new(path, error.to_string()).into())
+    let texts = unsafe { array(pointer, count) }?.iter().enumerate();
+    // SAFETY: as above.
+    texts.map(|(index, text)| unsafe { values_from_c::text(*text, path.element(index)) }.map(str::to_owned)).collect()
 }
 
-/// Milliseconds as C says them; 0 is none.
+/// A number whose 0 asks for the default.
+pub(super) fn nonzero(number: u64) -> Option<u64> {
+    (number > 0).then_some(number)
+}
+
+/// Milliseconds; 0 asks for the default.
 pub(super) fn milliseconds(milliseconds: u64) -> Option<Duration> {
-    (milliseconds > 0).then(|| Duration::from_millis(milliseconds))
+    nonzero(milliseconds).map(Duration::from_millis)
 }

@@ -2,16 +2,16 @@
 
 use std::ffi::c_void;
 use std::sync::Arc;
-use std::time::Duration;
 
 use super::callback::{self, agenthost_destroy};
 use super::failure::Failure;
-use super::host_options::{TakenOptions, names, take_options};
+use super::host_options::{TakenOptions, milliseconds, nonzero, take_options, texts};
 use super::log::{self, agenthost_log};
 use super::struct_size::sized_structs;
 use super::text::agenthost_str;
 use super::values_from_c;
 use super::values_to_c;
+use crate::binding::{DurableSettings, HostSettings};
 use crate::protocol::Path;
 use crate::runs::{Access, RunsOptions};
 
@@ -92,31 +92,33 @@ impl Drop for AccessCallback {
 /// The options; NULL: every default. Their hooks are taken over whatever comes of it.
 ///
 /// # Safety
-/// As [`take_options`] and [`names`].
+/// As [`take_options`] and [`texts`].
 pub(super) unsafe fn runs_options(options: *const agenthost_runs_options) -> Result<RunsOptions, Failure> {
-    let default = RunsOptions::default();
     // SAFETY: by this function's own contract.
-    let Some(TakenOptions { options, unknown_tail }) = unsafe { take_options(options) }? else { return Ok(default) };
+    let Some(TakenOptions { options, unknown_tail }) = unsafe { take_options(options) }? else {
+        return Ok(RunsOptions::default());
+    };
     let log = log::hook(options.log, options.log_data, options.log_destroy);
     let access = AccessCallback { access: options.access, data: options.access_data, destroy: options.access_destroy };
     unknown_tail?;
     let path = Path::ROOT.member("options");
     values_from_c::reserved(options.reserved, path)?;
     let require_principal = values_from_c::flag(options.require_principal, path.member("require_principal"))?;
-    // SAFETY: by this function's own contract.
-    let sensitive_names =
-        unsafe { names(options.sensitive_names, options.sensitive_name_count, path.member("sensitive_names")) }?;
-    let time = |ms: u64, default: Duration| if ms == 0 { default } else { Duration::from_millis(ms) };
-    Ok(RunsOptions {
-        lease: time(options.lease_ms, default.lease),
-        max_attempts: if options.max_attempts == 0 { default.max_attempts } else { options.max_attempts },
-        key_ttl: time(options.key_ttl_ms, default.key_ttl),
+    let host = HostSettings {
+        // SAFETY: by this function's own contract.
+        sensitive_names: unsafe { texts(options.sensitive_names, options.sensitive_name_count, path.member("sensitive_names")) }?,
         require_principal,
-        sensitive_names,
-        access: access
-            .access
-            .is_some()
-            .then(|| Arc::new(move |principal: Option<&str>, owner: Option<&str>| access.shows(principal, owner)) as Access),
-        log,
-    })
+        ..HostSettings::default()
+    };
+    let settings = DurableSettings {
+        host,
+        lease: milliseconds(options.lease_ms),
+        max_attempts: nonzero(options.max_attempts),
+        key_ttl: milliseconds(options.key_ttl_ms),
+        operators: Vec::new(),
+    };
+    let rule = access.access.is_some();
+    let rule =
+        rule.then(|| Arc::new(move |principal: Option<&str>, owner: Option<&str>| access.shows(principal, owner)) as Access);
+    Ok(RunsOptions { access: rule, ..settings.runs_options(log)? })
 }
