@@ -10,6 +10,7 @@ if ! cargo +nightly miri --version >/dev/null 2>&1; then
     echo "no nightly compiler with Miri on this machine: nothing was run under it"
     exit 0
 fi
-# The clock and randomness of the machine.
+# The clock and randomness of the machine. Backtraces of the panics that tests expect would take minutes.
+export RUST_BACKTRACE=0
 export MIRIFLAGS="-Zmiri-disable-isolation ${MIRIFLAGS:-}"
 cargo +nightly miri test --quiet -p agenthost --no-default-features --features capi --target-dir target/miri --test capi -- "$@"

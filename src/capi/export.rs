@@ -1,8 +1,7 @@
 //! What every export does: it catches panics, and writes results to places that C gives.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
-
 use super::status::{AGENTHOST_NULL_ARGUMENT, AGENTHOST_OK, AGENTHOST_PANIC, agenthost_status};
+use crate::host::panics::catch;
 
 /// What the body of an export comes to, before it is a status.
 pub(super) type StatusResult<T = ()> = Result<T, agenthost_status>;
@@ -10,7 +9,7 @@ pub(super) type StatusResult<T = ()> = Result<T, agenthost_status>;
 /// Runs the body of an export that returns a status. A panic inside is a status too.
 #[inline]
 pub(super) fn guarded(body: impl FnOnce() -> StatusResult) -> agenthost_status {
-    match catch_unwind(AssertUnwindSafe(body)) {
+    match catch(body) {
         Ok(Ok(())) => AGENTHOST_OK,
         Ok(Err(status)) => status,
         Err(_) => AGENTHOST_PANIC,
@@ -20,7 +19,7 @@ pub(super) fn guarded(body: impl FnOnce() -> StatusResult) -> agenthost_status {
 /// Runs the body of an export that returns nothing.
 pub(super) fn guarded_silently(body: impl FnOnce()) {
     // A panic has told the panic hook; there is no status to return.
-    let _ = catch_unwind(AssertUnwindSafe(body));
+    let _ = catch(body);
 }
 
 /// Where C wants a result. No reference, as callbacks run before the result is there, and C may read its own variable in them.

@@ -287,9 +287,23 @@ impl Notify {
 
 impl Drop for Notify {
     fn drop(&mut self) {
-        // SAFETY: the last holder lets go: `notify` is not running and will not run.
-        unsafe { callback::destroy(self.destroy, self.data) };
+        // SAFETY: the last holder lets go: `notify` is not running and will not run. Whoever that is sees to a panic.
+        unsafe { callback::destroy_or_unwind(self.destroy, self.data) };
     }
+}
+
+/// # Safety
+/// As [`deferred`].
+unsafe fn ask_with(reply: *mut agenthost_reply, hook: &AbandonedHook) -> StatusResult {
+    // SAFETY: by this function's own contract.
+    let call = unsafe { deferred(reply) }?.keep_hook(hook).map_err(status_of)?;
+    // `notify` may run here, and may free the reply.
+    if call.on_abandoned(hook) {
+        return Ok(());
+    }
+    // SAFETY: as above: nothing has run that could have freed it. The caller holds the hook, so this ends nothing.
+    drop(unsafe { deferred(reply) }?.take_hook());
+    Err(AGENTHOST_ALREADY_DONE)
 }
 
 /// Asks to be told that nobody waits for a deferred reply any more. `notify` runs at most once, on the thread that gives the
@@ -313,13 +327,8 @@ pub unsafe extern "C" fn agenthost_reply_on_abandoned(
         let notify = Notify { notify, data, destroy };
         let hook: AbandonedHook = Arc::new(move || notify.run());
         // SAFETY: the caller keeps the header's rules.
-        let call = unsafe { self::deferred(deferred) }?.keep_hook(&hook).map_err(status_of)?;
-        // `notify` may run here, and may free the reply.
-        if call.on_abandoned(&hook) {
-            return Ok(());
-        }
-        // SAFETY: as above: nothing has run that could have freed it.
-        drop(unsafe { self::deferred(deferred) }?.take_hook());
-        Err(AGENTHOST_ALREADY_DONE)
+        let status = unsafe { ask_with(deferred, &hook) };
+        callback::run(|| drop(hook));
+        status
     })
 }

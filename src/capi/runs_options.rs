@@ -75,10 +75,8 @@ impl AccessCallback {
         let Some(access) = self.access else { return false };
         let (principal, owner) = (principal.map(values_to_c::text), owner.map(values_to_c::text));
         let pointer = |text: &Option<agenthost_str>| text.as_ref().map_or(std::ptr::null(), std::ptr::from_ref);
-        let mut shows = false;
         // SAFETY: the data lives until this struct ends, what is handed out until the rule returns.
-        callback::run(|| shows = unsafe { access(self.data, pointer(&principal), pointer(&owner)) == 1 });
-        shows
+        unsafe { access(self.data, pointer(&principal), pointer(&owner)) == 1 }
     }
 }
 

@@ -145,6 +145,6 @@ impl DeferringService for Slots {
 
     fn destroy(&self) {
         // SAFETY: the core calls this once, after the last slot.
-        unsafe { callback::destroy(self.0.destroy, self.0.user_data) };
+        unsafe { callback::destroy_or_unwind(self.0.destroy, self.0.user_data) };
     }
 }

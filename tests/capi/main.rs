@@ -3,5 +3,6 @@
 #![allow(unsafe_code, reason = "the exports are called as C calls them")]
 
 mod freed_by_callbacks;
+mod panicking_callbacks;
 mod panics;
 mod support;

@@ -31,7 +31,6 @@ impl DeferringService for Panics {
 #[test]
 fn a_panic_in_a_rust_service_is_internal_and_nothing_of_it_crosses_to_c() {
     let _alone = alone();
-    std::panic::set_hook(Box::new(|_| {}));
     for defers in [false, true] {
         let destroyed = Arc::new(AtomicUsize::new(0));
         let service = Panics { defers, destroyed: destroyed.clone() };

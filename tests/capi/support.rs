@@ -46,36 +46,66 @@ extern "C-unwind" fn end(data: *mut c_void) {
     drop(unsafe { Box::from_raw(data.cast::<Serve>()) });
 }
 
-/// A host of such a service; one count.
-pub(crate) fn host(serve: impl Fn(*mut agenthost_reply) + Send + Sync + 'static, log: agenthost_log) -> *mut agenthost_host {
+/// Like `end`, and panics.
+pub(crate) extern "C-unwind" fn end_panicking(data: *mut c_void) {
+    end(data);
+    panic!("the service's end");
+}
+
+/// Such a service.
+pub(crate) fn service(
+    serve: impl Fn(*mut agenthost_reply) + Send + Sync + 'static,
+    destroy: agenthost_destroy,
+) -> agenthost_service {
     let serve: Serve = Box::new(serve);
-    let service = agenthost_service {
+    agenthost_service {
         struct_size: size_of::<agenthost_service>(),
         user_data: Box::into_raw(Box::new(serve)).cast(),
-        destroy: Some(end),
+        destroy,
         create_run: Some(slot),
         get_run: Some(slot),
         cancel_run: Some(slot),
         resolve_approval: Some(slot),
         resume_run: Some(slot),
         list_events: Some(slot),
-    };
-    let options = agenthost_host_options {
+    }
+}
+
+pub(crate) fn options(log: agenthost_log, log_data: *mut c_void, log_destroy: agenthost_destroy) -> agenthost_host_options {
+    agenthost_host_options {
         struct_size: size_of::<agenthost_host_options>(),
         max_message_bytes: 0,
         default_timeout_ms: 0,
         sensitive_names: null(),
         sensitive_name_count: 0,
         log,
-        log_data: null_mut(),
-        log_destroy: None,
+        log_data,
+        log_destroy,
         require_principal: 0,
         reserved: 0,
-    };
+    }
+}
+
+fn new_host(service: agenthost_service, options: agenthost_host_options) -> *mut agenthost_host {
     let mut host = null_mut();
     // SAFETY: the structs are whole, and the place is writable.
     assert_eq!(unsafe { agenthost_host_new(&raw const service, &raw const options, &raw mut host, null_mut()) }, AGENTHOST_OK);
     host
+}
+
+/// A host of such a service; one count.
+pub(crate) fn host(serve: impl Fn(*mut agenthost_reply) + Send + Sync + 'static, log: agenthost_log) -> *mut agenthost_host {
+    new_host(service(serve, Some(end)), options(log, null_mut(), None))
+}
+
+/// The same with all of a log hook; the service's end panics.
+pub(crate) fn host_with(
+    serve: impl Fn(*mut agenthost_reply) + Send + Sync + 'static,
+    log: agenthost_log,
+    log_data: *mut c_void,
+    log_destroy: agenthost_destroy,
+) -> *mut agenthost_host {
+    new_host(service(serve, Some(end_panicking)), options(log, log_data, log_destroy))
 }
 
 /// A buffer's text; frees it.

@@ -1,0 +1,134 @@
+//! Callbacks of a program in Rust that panic: each export gives its own status, the panic is logged where a log is left, and the host
+//! and the runs go on.
+
+use std::ffi::c_void;
+use std::ptr::{null, null_mut};
+use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
+
+use agenthost::capi::*;
+
+use crate::support::{CREATE, alone, dispatch, end_panicking, host, host_with, take, text};
+
+/// Counts what a log is told, by the message.
+extern "C-unwind" fn count(data: *mut c_void, level: i32, message: agenthost_str, _: agenthost_pairs) {
+    assert_eq!(level, AGENTHOST_LOG_ERROR);
+    // SAFETY: the text is borrowed for this call; the data is the test's counter.
+    unsafe {
+        let text = std::slice::from_raw_parts(message.data.cast::<u8>(), message.len);
+        assert!(text.windows(8).any(|part| part == b"panicked"), "{}", String::from_utf8_lossy(text));
+        (*data.cast::<AtomicUsize>()).fetch_add(1, Ordering::SeqCst);
+    }
+}
+
+extern "C-unwind" fn done_panicking(data: *mut c_void, response: *mut agenthost_buffer) {
+    take(response);
+    // SAFETY: the data is the test's counter.
+    unsafe { (*data.cast::<AtomicUsize>()).fetch_add(1, Ordering::SeqCst) };
+    panic!("done");
+}
+
+extern "C-unwind" fn panicking(_: *mut c_void) {
+    panic!("a callback without an answer");
+}
+
+extern "C-unwind" fn log_panicking(_: *mut c_void, _: i32, _: agenthost_str, _: agenthost_pairs) {
+    panic!("the log");
+}
+
+#[test]
+fn done_that_panics_is_logged_once_and_the_dispatch_is_ok() {
+    let _alone = alone();
+    let (logged, ran) = (AtomicUsize::new(0), AtomicUsize::new(0));
+    let host = host_with(|_| {}, Some(count), (&raw const logged).cast_mut().cast(), None);
+    // A refusal needs no slot; it has no other record in the log.
+    let message = text("no message");
+    // SAFETY: the host is counted, and the counters outlive it.
+    unsafe {
+        let data = (&raw const ran).cast_mut().cast();
+        for times in 1..=3 {
+            assert_eq!(
+                agenthost_dispatch_json_async(host, message, null(), Some(done_panicking), data, null_mut()),
+                AGENTHOST_OK
+            );
+            assert_eq!((ran.load(Ordering::SeqCst), logged.load(Ordering::SeqCst)), (times, times));
+        }
+        assert_eq!(agenthost_host_close(host, 0), AGENTHOST_OK);
+        agenthost_host_release(host);
+    }
+}
+
+#[test]
+fn notify_and_its_destroy_that_panic_are_logged_and_cancelling_is_ok() {
+    let _alone = alone();
+    static REPLY: AtomicPtr<agenthost_reply> = AtomicPtr::new(null_mut());
+    let (logged, ran) = (AtomicUsize::new(0), AtomicUsize::new(0));
+    let defer = |reply| {
+        let mut deferred = null_mut();
+        // SAFETY: the slot's reply, while the slot runs.
+        assert_eq!(unsafe { agenthost_reply_defer(reply, &raw mut deferred) }, AGENTHOST_OK);
+        REPLY.store(deferred, Ordering::SeqCst);
+    };
+    let host = host_with(defer, Some(count), (&raw const logged).cast_mut().cast(), None);
+    // SAFETY: every handle is used while it is alive, and freed once.
+    unsafe {
+        let data = (&raw const ran).cast_mut().cast();
+        let mut pending = null_mut();
+        let status = agenthost_dispatch_json_async(host, text(CREATE), null(), Some(done_panicking), data, &raw mut pending);
+        assert_eq!(status, AGENTHOST_OK);
+        let reply = REPLY.load(Ordering::SeqCst);
+        let ask = || agenthost_reply_on_abandoned(reply, Some(panicking), null_mut(), Some(panicking));
+        assert_eq!(ask(), AGENTHOST_OK);
+        // A second one is refused: its data ends here, and nothing of the host's logs it.
+        assert_eq!(ask(), AGENTHOST_ALREADY_DONE);
+        assert_eq!(agenthost_reply_on_abandoned(reply, None, null_mut(), Some(panicking)), AGENTHOST_NULL_ARGUMENT);
+        assert_eq!(logged.load(Ordering::SeqCst), 0);
+        assert_eq!(agenthost_pending_cancel(pending), AGENTHOST_OK);
+        // `notify`, and `done`.
+        assert_eq!(logged.load(Ordering::SeqCst), 2);
+        agenthost_pending_free(pending);
+        agenthost_reply_free(reply);
+        // And `destroy`, with the last who holds it.
+        assert_eq!(logged.load(Ordering::SeqCst), 3);
+        assert_eq!(agenthost_host_close(host, 0), AGENTHOST_OK);
+        agenthost_host_release(host);
+    }
+}
+
+#[test]
+fn the_ends_of_a_service_and_its_log_that_panic_end_the_host() {
+    let _alone = alone();
+    let logged = AtomicUsize::new(0);
+    let host = host_with(|_| {}, Some(count), (&raw const logged).cast_mut().cast(), Some(panicking));
+    // SAFETY: the only count is given up.
+    unsafe {
+        assert_eq!(agenthost_host_close(host, 0), AGENTHOST_OK);
+        agenthost_host_release(host);
+    }
+    // The service's end is `end_panicking`: the log was still there.
+    assert_eq!(logged.load(Ordering::SeqCst), 1);
+}
+
+#[test]
+fn a_host_that_cannot_be_made_says_so_whatever_panics() {
+    let _alone = alone();
+    let service = crate::support::service(|_| {}, Some(end_panicking));
+    let mut options = crate::support::options(None, null_mut(), Some(panicking));
+    options.require_principal = 2;
+    let (mut host, mut why) = (null_mut(), null_mut());
+    // SAFETY: the structs are whole, and the places are writable.
+    let status = unsafe { agenthost_host_new(&raw const service, &raw const options, &raw mut host, &raw mut why) };
+    assert_eq!((status, host.is_null()), (AGENTHOST_INVALID_ARGUMENT, true));
+    assert!(take(why).contains("require_principal"));
+}
+
+#[test]
+fn a_log_that_panics_changes_no_answer() {
+    let _alone = alone();
+    // The slot does not answer, which is logged.
+    let host = host(|_| {}, Some(log_panicking));
+    let (status, response) = dispatch(host, CREATE);
+    assert_eq!(status, AGENTHOST_OK);
+    assert!(response.contains("internal"), "{response}");
+    // SAFETY: the only count is given up.
+    unsafe { agenthost_host_release(host) };
+}
