@@ -27,6 +27,16 @@ extern "C-unwind" fn done_panicking(data: *mut c_void, response: *mut agenthost_
     panic!("done");
 }
 
+extern "C-unwind" fn outcome_panicking(_: *mut c_void, outcome: *mut agenthost_outcome) {
+    // SAFETY: the outcome is this callback's.
+    unsafe { agenthost_outcome_free(outcome) };
+    panic!("outcome");
+}
+
+extern "C-unwind" fn access_panicking(_: *mut c_void, _: *const agenthost_str, _: *const agenthost_str) -> u32 {
+    panic!("access");
+}
+
 extern "C-unwind" fn panicking(_: *mut c_void) {
     panic!("a callback without an answer");
 }
@@ -131,4 +141,47 @@ fn a_log_that_panics_changes_no_answer() {
     assert!(response.contains("internal"), "{response}");
     // SAFETY: the only count is given up.
     unsafe { agenthost_host_release(host) };
+}
+
+#[test]
+fn callbacks_of_runs_that_panic_reach_nobody() {
+    let _alone = alone();
+    let logged = AtomicUsize::new(0);
+    let options = agenthost_runs_options {
+        struct_size: size_of::<agenthost_runs_options>(),
+        lease_ms: 0,
+        max_attempts: 0,
+        key_ttl_ms: 0,
+        require_principal: 0,
+        reserved: 0,
+        sensitive_names: null(),
+        sensitive_name_count: 0,
+        log: Some(count),
+        log_data: (&raw const logged).cast_mut().cast(),
+        log_destroy: Some(panicking),
+        access: Some(access_panicking),
+        access_data: null_mut(),
+        access_destroy: Some(panicking),
+    };
+    let (mut runs, mut host) = (null_mut(), null_mut());
+    // SAFETY: every handle is used while it is alive, and freed once.
+    unsafe {
+        assert_eq!(agenthost_runs_open(text("memory:"), &raw const options, &raw mut runs, null_mut()), AGENTHOST_OK);
+        assert_eq!(agenthost_runs_host(runs, null(), &raw mut host, null_mut()), AGENTHOST_OK);
+        assert!(dispatch(host, CREATE).1.contains(r#""ok":true"#));
+        // Whoever asks whether a run may be seen gets no run.
+        let response = dispatch(host, crate::support::GET).1;
+        assert!(response.contains(r#""ok":false"#), "{response}");
+        for _ in 0..3 {
+            assert_eq!(agenthost_runs_purge(runs, 0, Some(outcome_panicking), null_mut(), null_mut()), AGENTHOST_OK);
+        }
+        let mut outcome = null_mut();
+        assert_eq!(agenthost_runs_purge(runs, 0, None, null_mut(), &raw mut outcome), AGENTHOST_OK);
+        assert!(agenthost_outcome_error(outcome).is_null());
+        agenthost_outcome_free(outcome);
+        agenthost_host_release(host);
+        assert_eq!(agenthost_runs_close(runs), AGENTHOST_OK);
+        assert!(logged.load(Ordering::SeqCst) >= 3);
+        agenthost_runs_release(runs);
+    }
 }

@@ -234,7 +234,7 @@ static void runs_have_their_rule_of_who_sees_what(void) {
     CHECK(rule.ended == 1);
 }
 
-/* A filter that is given by mistake refuses the list; it never means other runs than those that were asked for. */
+/* A filter that is given by mistake is refused; it never means other runs than those that were asked for. */
 static void an_owner_that_is_given_by_mistake_is_never_none(void) {
     static const char *const owners[] = {"bob", "", "somebody", "bob"};
     static const uint32_t has[] = {0, AGENTHOST_OWNER_GIVEN, AGENTHOST_OWNER_NONE, 3};
@@ -262,6 +262,10 @@ static void an_owner_that_is_given_by_mistake_is_never_none(void) {
     list.reserved = 1;
     badly(agenthost_runs_list(runs, &list, NULL, NULL, &outcome), &outcome, AGENTHOST_CODE_INVALID_REQUEST, "reserved");
     list.reserved = 0;
+
+    /* Likewise no agent to wait for: it is refused, as claiming is, and nobody waits for ever. */
+    badly(agenthost_runs_wait_for_work(runs, NULL, 0, 1000, NULL, NULL, &outcome), &outcome, AGENTHOST_CODE_INVALID_REQUEST, "agentIds");
+    CHECK(agenthost_runs_wait_for_work(runs, NULL, 1, 1000, NULL, NULL, &outcome) == AGENTHOST_NULL_ARGUMENT && outcome == NULL);
 
     list.has_owner = AGENTHOST_OWNER_GIVEN;
     list.owner = TEXT("bob");
