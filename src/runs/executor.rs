@@ -243,3 +243,6 @@ impl<L: LongWork> LongJob<L> {
         None
     }
 }
+
+#[cfg(test)]
+mod tests;

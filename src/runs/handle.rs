@@ -35,7 +35,7 @@ pub(crate) struct Parts {
 }
 
 impl Parts {
-    /// Ends the work: nothing is accepted any more, what was accepted is finished, whoever waits is told.
+    /// Ends the work: nothing is accepted any more, what was accepted is finished, every wait ends.
     fn close(&self) {
         let Poller { executor, waiters, timers } = &self.poller;
         if executor.is_forked() {
@@ -91,7 +91,7 @@ impl Runs {
         promise::in_callback()
     }
 
-    /// Finishes what was accepted, tells whoever waits `unavailable`, and refuses everything from then on. Not from a callback
+    /// Finishes what was accepted, ends every wait with `unavailable`, and refuses everything from then on. Not from a callback
     /// of [`RunFuture::then`].
     pub fn close(&self) {
         self.parts().close();

@@ -95,7 +95,7 @@ where
         }
     }
 
-    /// Whether a poll is to begin: none while one is under way, which is told to look again, or when the wait is over.
+    /// Whether a poll is to begin: not when the wait is over, and not while one is under way, which is then repeated.
     fn begin_poll(&self) -> bool {
         let mut state = self.state();
         let Some(promise) = &state.promise else { return false };
@@ -173,3 +173,6 @@ where
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

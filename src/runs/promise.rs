@@ -32,7 +32,7 @@ pub(crate) trait BlockingTask: Send + Sync {
     fn run(self: Box<Self>);
 }
 
-/// The writing half of a [`ResultFuture`]. When it is dropped without a result, whoever waits gets the refusal
+/// The writing half of a [`ResultFuture`]. When it is dropped without a result, the future resolves to the refusal
 /// [`refuse::given_up`].
 pub(crate) struct Promise<T> {
     /// None once it is resolved.

@@ -64,7 +64,7 @@ impl Reason {
         Reason::ALL.into_iter().find(|known| reason == known.name())
     }
 
-    /// A number that a conflict brings beside its reason, for example `headSequence`; none when it has none of that name, and
+    /// A number that a conflict carries beside its reason, for example `headSequence`; none when it has none of that name, and
     /// for other errors.
     pub fn number(error: &HostError<'_>, name: &str) -> Option<u64> {
         detail(error, name)?.as_u64()
@@ -121,7 +121,7 @@ pub(crate) fn approval_mismatch(current: u64) -> Refusal {
     conflict(Reason::ApprovalMismatch, message, |out| number(out, "currentRevision", current))
 }
 
-/// Revision 0: the run is somebody else's, and nothing of it is told.
+/// Revision 0: the run is somebody else's, and nothing of it is given away.
 pub(crate) fn run_exists(status: RunStatus, current: u64) -> Refusal {
     conflict(Reason::RunExists, "a run of that id exists: choose another runId", |out| {
         if current > 0 {
@@ -168,7 +168,7 @@ pub(crate) fn unauthorized(message: &'static str) -> Refusal {
     HostError::new(ErrorCode::Unauthorized, message)
 }
 
-/// A bug of the library: the text is for whoever reads the log.
+/// A bug of the library. The text goes to the log, not to a caller.
 pub(crate) fn internal(message: &'static str) -> Refusal {
     HostError::new(ErrorCode::Internal, message)
 }

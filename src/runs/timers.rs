@@ -10,8 +10,8 @@ use std::time::{Duration, Instant};
 use super::log::Log;
 use super::waiters::Waiter;
 
-/// At the latest so often everybody is polled, and what is due is looked for: what no notification said is seen then (durable runs,
-/// "Waking").
+/// How often at least all waiters are polled, and the store is searched for what is due: so whatever no notification came for is found
+/// too (durable runs, "Waking").
 const POLL_EVERY: Duration = Duration::from_secs(5);
 
 pub(crate) struct Timers {
@@ -57,7 +57,7 @@ impl Ord for Alarm {
 pub(crate) trait TimedTasks: Send + 'static {
     /// Something in the store may be due.
     fn run_due(&self);
-    /// Everybody is to look.
+    /// Polls all waiters.
     fn poll_all(&self);
 }
 
@@ -83,7 +83,7 @@ impl Timers {
 
     /// Something is due that many milliseconds from now, or sooner.
     pub(crate) fn due_in(&self, ms: i64) {
-        // Never further than the next look.
+        // A clock may be set, so never further away than the next search.
         let at = Instant::now() + Duration::from_millis(u64::try_from(ms).unwrap_or(0)).min(POLL_EVERY);
         let mut state = self.lock();
         if at < state.due {

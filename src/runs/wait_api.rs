@@ -1,4 +1,4 @@
-//! Waiting: for events, for work, for the end of a claim. A wait returns as soon as there is something, and never polls.
+//! Waiting: for events, for work, for the end of a claim. A wait returns as soon as there is something.
 
 use std::time::Duration;
 
@@ -64,7 +64,7 @@ impl Runs {
     }
 
     /// Waits, at most `timeout`, until one of these agents has a run that can be claimed; says whether there is one. Another
-    /// worker may be faster: [`Runs::claim`] tells.
+    /// worker may be faster: [`Runs::claim`] says who has it.
     pub fn wait_for_work(&self, agent_ids: &[String], timeout: Duration) -> ResultFuture<bool> {
         self.begin(|| {
             check_agents(agent_ids)?;

@@ -1,5 +1,5 @@
 //! Who waits for what: a registry that has waiters polled when something happens to their topic. It knows nothing of stores, nor of
-//! what a waiter looks for.
+//! what a waiter waits for.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -17,7 +17,7 @@ pub(crate) enum Topic {
 
 /// Somebody who waits.
 pub(crate) trait Waiter: Send + Sync {
-    /// Looks whether the wait is over.
+    /// Checks whether the wait is over.
     fn poll(self: Arc<Self>);
 }
 

@@ -23,10 +23,10 @@ pub(crate) trait Work: Send + 'static {
 /// What became of work: the store failed, the caller was refused, or it is done.
 pub(crate) type WorkResult<T> = Stored<Result<T, Refusal>>;
 
-/// What a transaction has to tell others once it is committed. Nearly always of one run.
+/// What a transaction has changed, for who is notified once it is committed. Nearly always one run.
 pub(crate) type Notifications = SmallVec<[Notification; 1]>;
 
-/// What a commit has changed of one run, for whoever waits for that.
+/// What a commit has changed of one run.
 #[derive(Debug)]
 pub(crate) struct Notification {
     pub(crate) run_id: String,

@@ -66,7 +66,7 @@ fn a_cursor_ahead_of_the_head_is_a_conflict_that_says_where_the_head_is(setup: &
     for after in [2, 3, (1 << 53) - 1] {
         ahead(&runs, after, 1);
     }
-    // Whoever read the run that was there before must not wait for what the new one has told already.
+    // Whoever read the run that was there before must not wait for the events that the new one has already.
     client(&runs).cancel("c", "run", 1).unwrap();
     let followed = runs.wait_events(None, "run", 0, 10, SOON).wait().unwrap();
     assert_eq!((followed.page.next_sequence, followed.is_drained()), (2, true));

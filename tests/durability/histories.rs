@@ -1,4 +1,4 @@
-//! Random histories: threads call at random, and one order of their calls has to explain everything that they were told.
+//! Random histories: threads call at random, and one order of their calls has to explain everything that they were answered.
 
 #[path = "history.rs"]
 mod history;
@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use agenthost::protocol::{ErrorCode, HostError};
 use agenthost::runs::{Claim, ClaimRequest, NewEvent, Reason, Runs};
 
-use self::history::{Asked, Step, Told, explain};
+use self::history::{Observed, Requested, Step, explain};
 use crate::support::{Setup, client, json, new_run};
 
 on_every_store!(what_threads_were_told_is_explained_by_one_order);
@@ -26,11 +26,11 @@ impl Random {
     }
 }
 
-fn refused(error: &HostError<'_>) -> Told {
+fn refused(error: &HostError<'_>) -> Observed {
     match (Reason::of(error), error.code) {
-        (Some(reason), _) => Told::Conflict { reason: reason.name() },
-        (None, ErrorCode::NotFound) => Told::NotFound,
-        (None, ErrorCode::Unavailable) => Told::Unknown,
+        (Some(reason), _) => Observed::Conflict { reason: reason.name() },
+        (None, ErrorCode::NotFound) => Observed::NotFound,
+        (None, ErrorCode::Unavailable) => Observed::Unknown,
         _ => panic!("{error:?}"),
     }
 }
@@ -54,47 +54,51 @@ impl Scene<'_> {
             let index = random.below(claims.len().max(1) as u64) as usize;
             claims.get(index).cloned()
         };
-        let run = |revision, status: agenthost::protocol::RunStatus| Told::Run { revision, status: status.name() };
-        let (asked, told) = match (random.below(8), claim) {
+        let run = |revision, status: agenthost::protocol::RunStatus| Observed::Run { revision, status: status.name() };
+        let (requested, observed) = match (random.below(8), claim) {
             (0..=1, _) => {
                 let mut new = new_run(&self.run_id);
                 new.context.agent_id = self.run_id.clone().into();
-                let told = client.create_run(&format!("{} {key}", self.run_id), new);
-                (Asked::Create { key }, told.map_or_else(|error| refused(&error), |is| run(is.revision, is.status)))
+                let observed = client.create_run(&format!("{} {key}", self.run_id), new);
+                (Requested::Create { key }, observed.map_or_else(|error| refused(&error), |is| run(is.revision, is.status)))
             }
             (2, _) => {
                 let expected = 1 + random.below(3);
-                let told = client.cancel(&format!("{} {key}", self.run_id), &self.run_id, expected);
-                (Asked::Cancel { key, expected }, told.map_or_else(|error| refused(&error), |is| run(is.revision, is.status)))
+                let observed = client.cancel(&format!("{} {key}", self.run_id), &self.run_id, expected);
+                (
+                    Requested::Cancel { key, expected },
+                    observed.map_or_else(|error| refused(&error), |is| run(is.revision, is.status)),
+                )
             }
             (3, _) => {
-                let told = client.get(&self.run_id);
-                (Asked::Get, told.map_or_else(|error| refused(&error), |is| run(is.revision, is.status)))
+                let observed = client.get(&self.run_id);
+                (Requested::Get, observed.map_or_else(|error| refused(&error), |is| run(is.revision, is.status)))
             }
             (4, Some((token, claim))) => {
-                let told = self.runs.complete(&claim, json("1")).wait();
-                (Asked::Complete { token }, told.map_or_else(|error| refused(&error), |is| run(is.revision, is.status)))
+                let observed = self.runs.complete(&claim, json("1")).wait();
+                (Requested::Complete { token }, observed.map_or_else(|error| refused(&error), |is| run(is.revision, is.status)))
             }
             (5..=6, Some((token, claim))) => {
-                let told = self.runs.append_events(&claim, &[NewEvent::new("e", json("1"))], None).wait();
-                let told = told.map_or_else(|error| refused(&error), |is| Told::Appended { sequence: is.last_sequence });
-                (Asked::Append { token }, told)
+                let observed = self.runs.append_events(&claim, &[NewEvent::new("e", json("1"))], None).wait();
+                let observed =
+                    observed.map_or_else(|error| refused(&error), |is| Observed::Appended { sequence: is.last_sequence });
+                (Requested::Append { token }, observed)
             }
             _ => {
                 let token = from;
                 let request = ClaimRequest { agent_ids: vec![self.run_id.clone()], ..ClaimRequest::default() };
-                let told = match self.runs.claim(&request).wait().unwrap() {
-                    None => Told::Nothing,
+                let observed = match self.runs.claim(&request).wait().unwrap() {
+                    None => Observed::Nothing,
                     Some(claimed) => {
                         self.claims.lock().unwrap().push((token, claimed.claim));
-                        Told::Run { revision: claimed.revision, status: "running" }
+                        Observed::Run { revision: claimed.revision, status: "running" }
                     }
                 };
-                (Asked::Claim { token }, told)
+                (Requested::Claim { token }, observed)
             }
         };
         let to = self.time.fetch_add(1, Ordering::SeqCst);
-        self.steps.lock().unwrap().push(Step { from, to, asked, told });
+        self.steps.lock().unwrap().push(Step { from, to, requested, observed });
     }
 }
 
@@ -123,7 +127,9 @@ fn what_threads_were_told_is_explained_by_one_order(setup: &Setup) {
         let steps = scene.steps.into_inner().unwrap();
         assert!(explain(&steps).is_some(), "seed {seed}, history {number}: no order explains {steps:#?}");
         for (end, status) in ends.iter_mut().zip(["completed", "cancelled"]) {
-            *end += usize::from(steps.iter().any(|step| matches!(step.told, Told::Run { status: told, .. } if told == status)));
+            *end += usize::from(
+                steps.iter().any(|step| matches!(step.observed, Observed::Run { status: observed, .. } if observed == status)),
+            );
         }
     }
     assert!(ends.iter().all(|end| *end > 0), "histories that never got anywhere: {ends:?}");
@@ -131,22 +137,22 @@ fn what_threads_were_told_is_explained_by_one_order(setup: &Setup) {
 
 #[test]
 fn a_history_that_no_order_explains_is_found() {
-    let step = |from, to, asked, told| Step { from, to, asked, told };
+    let step = |from, to, requested, observed| Step { from, to, requested, observed };
     let key = || "k".to_owned();
-    let created = Told::Run { revision: 1, status: "created" };
-    let cancelled = Told::Run { revision: 2, status: "cancelled" };
-    let create = step(0, 1, Asked::Create { key: key() }, created.clone());
-    let cancel = step(2, 5, Asked::Cancel { key: key(), expected: 1 }, cancelled.clone());
-    let read = |from, to, told| step(from, to, Asked::Get, told);
+    let created = Observed::Run { revision: 1, status: "created" };
+    let cancelled = Observed::Run { revision: 2, status: "cancelled" };
+    let create = step(0, 1, Requested::Create { key: key() }, created.clone());
+    let cancel = step(2, 5, Requested::Cancel { key: key(), expected: 1 }, cancelled.clone());
+    let read = |from, to, observed| step(from, to, Requested::Get, observed);
     // Overlapping calls may come in either order, but not back again.
     assert!(explain(&[create.clone(), cancel.clone(), read(3, 4, created.clone())]).is_some());
     assert!(explain(&[create.clone(), cancel.clone(), read(3, 4, cancelled.clone()), read(6, 7, created.clone())]).is_none());
     // A lost write, a write that happened twice, and one whose outcome nobody knows.
     assert!(explain(&[create.clone(), cancel.clone(), read(6, 7, created.clone())]).is_none());
-    let twice = step(6, 7, Asked::Cancel { key: "other".into(), expected: 1 }, cancelled.clone());
+    let twice = step(6, 7, Requested::Cancel { key: "other".into(), expected: 1 }, cancelled.clone());
     assert!(explain(&[create.clone(), cancel, twice]).is_none());
-    let unknown = step(2, 3, Asked::Cancel { key: key(), expected: 1 }, Told::Unknown);
-    for told in [created, cancelled] {
-        assert!(explain(&[create.clone(), unknown.clone(), read(8, 9, told)]).is_some());
+    let unknown = step(2, 3, Requested::Cancel { key: key(), expected: 1 }, Observed::Unknown);
+    for observed in [created, cancelled] {
+        assert!(explain(&[create.clone(), unknown.clone(), read(8, 9, observed)]).is_some());
     }
 }

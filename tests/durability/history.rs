@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashSet};
 
 /// What a caller asks of the one run of a history.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum Asked {
+pub(crate) enum Requested {
     Create {
         key: String,
     },
@@ -26,9 +26,9 @@ pub(crate) enum Asked {
     },
 }
 
-/// What the caller was told.
+/// What the caller was answered.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum Told {
+pub(crate) enum Observed {
     Run {
         revision: u64,
         status: &'static str,
@@ -45,13 +45,13 @@ pub(crate) enum Told {
     Unknown,
 }
 
-/// One call: asked not before `from`, told not after `to` (on one clock for all callers).
+/// One call: requested not before `from`, answered not after `to` (on one clock for all callers).
 #[derive(Clone, Debug)]
 pub(crate) struct Step {
     pub(crate) from: u64,
     pub(crate) to: u64,
-    pub(crate) asked: Asked,
-    pub(crate) told: Told,
+    pub(crate) requested: Requested,
+    pub(crate) observed: Observed,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
@@ -61,17 +61,17 @@ struct Run {
     status: &'static str,
     holder: Option<u64>,
     completed_by: Option<(u64, u64)>,
-    keys: BTreeMap<(bool, String), (u64, Told)>,
+    keys: BTreeMap<(bool, String), (u64, Observed)>,
 }
 
 impl Run {
-    fn told(&self) -> Told {
-        Told::Run { revision: self.revision, status: self.status }
+    fn observed(&self) -> Observed {
+        Observed::Run { revision: self.revision, status: self.status }
     }
 
-    fn becomes(&mut self, status: &'static str) -> Told {
+    fn becomes(&mut self, status: &'static str) -> Observed {
         (self.revision, self.head, self.status) = (self.revision + 1, self.head + 1, status);
-        self.told()
+        self.observed()
     }
 
     fn has_ended(&self) -> bool {
@@ -79,48 +79,48 @@ impl Run {
     }
 
     /// What the rules say.
-    fn apply(&mut self, asked: &Asked) -> Told {
-        match asked {
-            Asked::Create { key } => self.keyed((true, key.clone()), 0, |run| {
-                if run.revision == 0 { run.becomes("created") } else { Told::Run { revision: 1, status: "created" } }
+    fn apply(&mut self, requested: &Requested) -> Observed {
+        match requested {
+            Requested::Create { key } => self.keyed((true, key.clone()), 0, |run| {
+                if run.revision == 0 { run.becomes("created") } else { Observed::Run { revision: 1, status: "created" } }
             }),
-            Asked::Cancel { key, expected } => {
+            Requested::Cancel { key, expected } => {
                 if self.revision == 0 {
-                    return Told::NotFound;
+                    return Observed::NotFound;
                 }
                 self.keyed((false, key.clone()), *expected, |run| {
                     if *expected != run.revision {
-                        return Told::Conflict { reason: "revision_mismatch" };
+                        return Observed::Conflict { reason: "revision_mismatch" };
                     }
                     if run.has_ended() {
-                        return Told::Conflict { reason: "invalid_state" };
+                        return Observed::Conflict { reason: "invalid_state" };
                     }
                     run.holder = None;
                     run.becomes("cancelled")
                 })
             }
-            Asked::Get if self.revision == 0 => Told::NotFound,
-            Asked::Get => self.told(),
-            Asked::Claim { token } => {
+            Requested::Get if self.revision == 0 => Observed::NotFound,
+            Requested::Get => self.observed(),
+            Requested::Claim { token } => {
                 if self.status != "created" {
-                    return Told::Nothing;
+                    return Observed::Nothing;
                 }
                 self.holder = Some(*token);
                 self.becomes("running")
             }
-            Asked::Append { token } => {
+            Requested::Append { token } => {
                 if self.holder != Some(*token) {
-                    return Told::Conflict { reason: "claim_lost" };
+                    return Observed::Conflict { reason: "claim_lost" };
                 }
                 self.head += 1;
-                Told::Appended { sequence: self.head }
+                Observed::Appended { sequence: self.head }
             }
-            Asked::Complete { token } => {
+            Requested::Complete { token } => {
                 if let Some((_, revision)) = self.completed_by.filter(|(by, _)| by == token) {
-                    return Told::Run { revision, status: "completed" };
+                    return Observed::Run { revision, status: "completed" };
                 }
                 if self.holder.take_if(|holder| *holder == *token).is_none() {
-                    return Told::Conflict { reason: "claim_lost" };
+                    return Observed::Conflict { reason: "claim_lost" };
                 }
                 self.completed_by = Some((*token, self.revision + 1));
                 self.becomes("completed")
@@ -128,42 +128,45 @@ impl Run {
         }
     }
 
-    fn keyed(&mut self, key: (bool, String), request: u64, execute: impl FnOnce(&mut Run) -> Told) -> Told {
-        if let Some((same, told)) = self.keys.get(&key) {
-            return if *same == request { told.clone() } else { Told::Conflict { reason: "idempotency_mismatch" } };
+    fn keyed(&mut self, key: (bool, String), request: u64, execute: impl FnOnce(&mut Run) -> Observed) -> Observed {
+        if let Some((same, observed)) = self.keys.get(&key) {
+            return if *same == request { observed.clone() } else { Observed::Conflict { reason: "idempotency_mismatch" } };
         }
-        let told = execute(self);
-        self.keys.insert(key, (request, told.clone()));
-        told
+        let observed = execute(self);
+        self.keys.insert(key, (request, observed.clone()));
+        observed
     }
 }
 
 /// Finds an order that explains a history of at most 128 calls. None: there is no such order.
 pub(crate) fn explain(history: &[Step]) -> Option<Vec<usize>> {
     assert!(history.len() <= 128);
-    let mut seen = HashSet::new();
+    let mut visited = HashSet::new();
     let mut order = Vec::new();
-    search(history, 0, &Run::default(), &mut seen, &mut order).then_some(order)
+    search(history, 0, &Run::default(), &mut visited, &mut order).then_some(order)
 }
 
-fn search(history: &[Step], done: u128, run: &Run, seen: &mut HashSet<(u128, Run)>, order: &mut Vec<usize>) -> bool {
+fn search(history: &[Step], done: u128, run: &Run, visited: &mut HashSet<(u128, Run)>, order: &mut Vec<usize>) -> bool {
     let open = || (0..history.len()).filter(|index| done >> index & 1 == 0);
     // What is not known need not have happened.
-    if open().all(|index| history[index].told == Told::Unknown) {
+    if open().all(|index| history[index].observed == Observed::Unknown) {
         return true;
     }
-    if !seen.insert((done, run.clone())) {
+    if !visited.insert((done, run.clone())) {
         return false;
     }
-    // Whoever comes next was asked before any of the others was told.
-    let first_told =
-        open().filter(|index| history[*index].told != Told::Unknown).map(|index| history[index].to).min().unwrap_or(u64::MAX);
+    // Whoever comes next was requested before any of the others was answered.
+    let first_told = open()
+        .filter(|index| history[*index].observed != Observed::Unknown)
+        .map(|index| history[index].to)
+        .min()
+        .unwrap_or(u64::MAX);
     for index in open().filter(|index| history[*index].from <= first_told) {
         let mut next = run.clone();
-        let told = next.apply(&history[index].asked);
-        if told == history[index].told || history[index].told == Told::Unknown {
+        let observed = next.apply(&history[index].requested);
+        if observed == history[index].observed || history[index].observed == Observed::Unknown {
             order.push(index);
-            if search(history, done | 1 << index, &next, seen, order) {
+            if search(history, done | 1 << index, &next, visited, order) {
                 return true;
             }
             order.pop();

@@ -83,7 +83,7 @@ fn conflicts_are_replayed_too(setup: &Setup) {
     });
     assert_eq!(reason(exists.clone()), Reason::RunExists);
     client.cancel(&new_key(), "run", 1).unwrap();
-    // By now the revision is another; what is told is what was told.
+    // By now the revision is another; the answer is the first one.
     assert_eq!(client.cancel("stale", "run", 7), stale);
     assert_eq!(client.resolve("wrong", "run", 1, "approval", Resolution::Approved), wrong);
     assert_eq!(

@@ -20,10 +20,10 @@ on_every_store!(
 /// What a small thread of a server has.
 const LITTLE: usize = 128 << 10;
 
-/// How many transactions a call needs here: in memory so many that their frames would fill any stack; in a file, where each is a
-/// commit, enough to see that they follow each other.
+/// How many transactions a call needs here: in memory so many that their frames would fill any stack (the executor's own tests take a
+/// million); in a file, where each is a commit, enough to see that they follow each other.
 fn transactions(setup: &Setup) -> u64 {
-    if setup.persists() { 20 } else { 20_000 }
+    if setup.persists() { 20 } else { 10_000 }
 }
 
 fn with_little_stack<T: Send>(work: impl FnOnce() -> T + Send) -> T {

@@ -60,11 +60,11 @@ fn a_callback_that_panics_does_not_reach_the_call_that_caused_it(setup: &Setup) 
     client(&runs).create("k", "run").unwrap();
     let claim = claim(&runs).unwrap().claim;
     runs.wait_events(None, "run", 2, 10, SOON).then(|_| panic!("the follower's fault"));
-    let (told, heard) = mpsc::channel();
-    runs.wait_events(None, "run", 2, 10, SOON).then(move |events| told.send(events).unwrap());
+    let (sender, received) = mpsc::channel();
+    runs.wait_events(None, "run", 2, 10, SOON).then(move |events| sender.send(events).unwrap());
     let appended = runs.append_events(&claim, &[NewEvent::new("e", json("1"))], None).wait().unwrap();
     assert_eq!(appended.first_sequence, 3);
-    assert_eq!(heard.recv_timeout(SOON).unwrap().unwrap().page.next_sequence, 3);
+    assert_eq!(received.recv_timeout(SOON).unwrap().unwrap().page.next_sequence, 3);
     records.wait_for("the follower's fault");
 }
 
@@ -72,14 +72,14 @@ fn a_callback_that_panics_leaves_the_timers_at_work(setup: &Setup) {
     let (runs, records) = logged(setup);
     runs.wait_for_work(&["nobody".into()], Duration::from_millis(10)).then(|_| panic!("the waiter's fault"));
     records.wait_for("the waiter's fault");
-    let (told, heard) = mpsc::channel();
-    runs.wait_for_work(&["nobody".into()], Duration::from_millis(10)).then(move |found| told.send(found).unwrap());
-    assert_eq!(heard.recv_timeout(SOON).unwrap(), Ok(false));
+    let (sender, received) = mpsc::channel();
+    runs.wait_for_work(&["nobody".into()], Duration::from_millis(10)).then(move |found| sender.send(found).unwrap());
+    assert_eq!(received.recv_timeout(SOON).unwrap(), Ok(false));
     client(&runs).create_run("k", with_deadline("run", START + 20)).unwrap();
     setup.pass(20);
-    let (told, heard) = mpsc::channel();
-    runs.wait_events(None, "run", 1, 10, SOON).then(move |events| told.send(events).unwrap());
-    assert_eq!(heard.recv_timeout(SOON).unwrap().unwrap().status, RunStatus::TimedOut);
+    let (sender, received) = mpsc::channel();
+    runs.wait_events(None, "run", 1, 10, SOON).then(move |events| sender.send(events).unwrap());
+    assert_eq!(received.recv_timeout(SOON).unwrap().unwrap().status, RunStatus::TimedOut);
 }
 
 fn a_callback_of_a_result_that_is_there_already_panics_like_any_other(setup: &Setup) {

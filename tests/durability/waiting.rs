@@ -12,13 +12,13 @@ use crate::support::{LEASE, SOON, START, Setup, claim, claim_request, client, co
 
 on_every_store!(
     an_event_ends_a_wait_for_events,
-    a_drained_ended_run_is_told_at_once,
+    a_drained_ended_run_ends_a_wait_at_once,
     a_wait_ends_when_its_time_is_up,
     a_wait_for_work_of_no_agent_is_refused,
     a_wait_whose_job_the_store_drops_ends,
     no_event_is_missed_by_a_follower,
     work_wakes_a_waiting_worker,
-    a_worker_is_told_that_its_claim_is_lost,
+    a_worker_learns_that_its_claim_is_lost,
     closing_ends_every_wait,
     every_run_is_done_once_by_many_workers,
 );
@@ -35,12 +35,12 @@ fn an_event_ends_a_wait_for_events(setup: &Setup) {
     claim(&runs).unwrap();
     let woken = waiting.wait().unwrap();
     assert_eq!((&*woken.page.events[0].event_type, woken.status), ("run_started", RunStatus::Running));
-    assert!(started.elapsed() < Duration::from_secs(4), "woken, not found by the look every 5 s");
+    assert!(started.elapsed() < Duration::from_secs(4), "woken, not found by the poll every 5 s");
     assert_eq!(code(runs.wait_events(None, "nothing", 0, 10, SOON).wait()), ErrorCode::NotFound);
     assert_eq!(code(runs.wait_events(None, "run", 0, 1001, SOON).wait()), ErrorCode::InvalidRequest);
 }
 
-fn a_drained_ended_run_is_told_at_once(setup: &Setup) {
+fn a_drained_ended_run_ends_a_wait_at_once(setup: &Setup) {
     let runs = setup.open();
     client(&runs).create("k", "run").unwrap();
     client(&runs).cancel("c", "run", 1).unwrap();
@@ -115,7 +115,7 @@ fn work_wakes_a_waiting_worker(setup: &Setup) {
     assert!(started.elapsed() < SOON);
 }
 
-fn a_worker_is_told_that_its_claim_is_lost(setup: &Setup) {
+fn a_worker_learns_that_its_claim_is_lost(setup: &Setup) {
     let runs = setup.open();
     client(&runs).create_run("k", with_deadline("run", START + 100_000)).unwrap();
     let first = claim(&runs).unwrap().claim;
@@ -181,9 +181,9 @@ fn every_run_is_done_once_by_many_workers(setup: &Setup) {
 fn a_wait_for_work_of_no_agent_is_refused(setup: &Setup) {
     let runs = setup.open();
     for timeout in [NO_TIME, Duration::from_millis(1), SOON] {
-        let (told, heard) = mpsc::channel();
-        runs.wait_for_work(&[], timeout).then(move |found| told.send(found).unwrap());
-        let refused = heard.recv_timeout(SOON).expect("the wait never ended");
+        let (sender, received) = mpsc::channel();
+        runs.wait_for_work(&[], timeout).then(move |found| sender.send(found).unwrap());
+        let refused = received.recv_timeout(SOON).expect("the wait never ended");
         assert_eq!(detail(&refused, "path"), "agentIds");
         assert_eq!(code(refused), ErrorCode::InvalidRequest);
     }
@@ -231,13 +231,13 @@ fn a_wait_whose_job_the_store_drops_ends(setup: &Setup) {
     let drops = Arc::new(AtomicBool::new(false));
     let store = Box::new(Dropping { inner: setup.store(), drops: drops.clone() });
     let runs = Runs::over(store, RunsOptions::default()).unwrap();
-    let (told, heard) = mpsc::channel();
-    let also_told = told.clone();
-    runs.wait_for_work(&["agent".into()], Duration::from_millis(50)).then(move |found| also_told.send(found.is_ok()).unwrap());
+    let (sender, received) = mpsc::channel();
+    let other_sender = sender.clone();
+    runs.wait_for_work(&["agent".into()], Duration::from_millis(50)).then(move |found| other_sender.send(found.is_ok()).unwrap());
     drops.store(true, Ordering::SeqCst);
-    assert!(!heard.recv_timeout(SOON).expect("the wait never ended"));
+    assert!(!received.recv_timeout(SOON).expect("the wait never ended"));
     assert_eq!(code(client(&runs).create("k", "run")), ErrorCode::Unavailable);
     assert_eq!(code(client(&runs).get("run")), ErrorCode::Unavailable);
-    runs.wait_for_work(&["agent".into()], SOON).then(move |found| told.send(found.is_ok()).unwrap());
-    assert!(!heard.recv_timeout(SOON).expect("the wait never ended"));
+    runs.wait_for_work(&["agent".into()], SOON).then(move |found| sender.send(found.is_ok()).unwrap());
+    assert!(!received.recv_timeout(SOON).expect("the wait never ended"));
 }

@@ -42,7 +42,7 @@ impl Draft {
         self.bodies.push((kind, Some(text.into())));
     }
 
-    pub(super) fn forget(&mut self, kind: BodyKind) {
+    pub(super) fn delete(&mut self, kind: BodyKind) {
         self.bodies.push((kind, None));
     }
 
@@ -86,8 +86,8 @@ impl Draft {
         run.completed_at = Some(self.now);
         if run.approval.is_some() {
             // Nobody goes on from there any more; what a worker kept to itself does not stay longer than it has to.
-            self.forget(BodyKind::Continuation);
-            self.forget(BodyKind::ResumeInput);
+            self.delete(BodyKind::Continuation);
+            self.delete(BodyKind::ResumeInput);
         }
         if !error.is_empty() {
             self.set(BodyKind::Error, error);
@@ -95,7 +95,7 @@ impl Draft {
         self.change(event_type, tool_call_id, data);
     }
 
-    /// The run's deadline ends it, at that time or when somebody looks.
+    /// Ends the run when its deadline has passed: by a timer, or before the first command that comes later.
     pub(super) fn time_out_if_overdue(&mut self) {
         const ERROR: &str = "deadline exceeded";
         if self.run.deadline.is_some_and(|deadline| deadline <= self.now) {

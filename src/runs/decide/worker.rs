@@ -209,7 +209,7 @@ fn suspend(draft: &mut Draft, approval_id: &str, tool_call_id: &str, tool_name: 
     run.approval_id = Some(approval_id.into());
     run.approval = Some(Resolution::Pending);
     if run.resume_fingerprint.take().is_some() {
-        draft.forget(BodyKind::ResumeInput);
+        draft.delete(BodyKind::ResumeInput);
     }
     draft.change("approval_required", tool_call_id, data);
 }

@@ -114,14 +114,14 @@ fn answers(before: &World, after: &World, step: &Step) {
         }
         Step::Call { client, call, .. } if call != super::world::ClientCall::Create => {
             let run = after.run().unwrap();
-            let seen = before.clients[client].seen.clone().unwrap();
+            let last_read = before.clients[client].last_read.clone().unwrap();
             match answer {
                 Ok(reply) => {
-                    assert_eq!(seen.0 + 1, run.revision, "a stale revision was accepted: {step:?}");
+                    assert_eq!(last_read.0 + 1, run.revision, "a stale revision was accepted: {step:?}");
                     assert_eq!(*reply, CommandOutput::Submission { revision: run.revision, status: run.status });
                 }
-                Err(reason) if reason == "revision_mismatch" => assert_ne!(seen.0, run.revision),
-                Err(_) => assert_eq!(seen.0, run.revision),
+                Err(reason) if reason == "revision_mismatch" => assert_ne!(last_read.0, run.revision),
+                Err(_) => assert_eq!(last_read.0, run.revision),
             }
         }
         _ => {}

@@ -11,12 +11,12 @@ use std::time::Instant;
 
 use world::{Budget, World, digest};
 
-/// Visits all states; how many there were, and how often each event and answer was seen.
+/// Visits all states; how many there were, and how often each event and answer came.
 fn explore(budget: Budget) -> (usize, BTreeMap<String, u64>) {
-    let mut seen = HashSet::new();
+    let mut visited = HashSet::new();
     let mut coverage = BTreeMap::new();
     let mut open = vec![World::new(budget)];
-    seen.insert(digest(&open[0]));
+    visited.insert(digest(&open[0]));
     while let Some(world) = open.pop() {
         check::never_stuck(&world);
         for step in world.steps() {
@@ -24,12 +24,12 @@ fn explore(budget: Budget) -> (usize, BTreeMap<String, u64>) {
             let answer = next.take(&step);
             *coverage.entry(answer).or_default() += 1;
             check::step(&world, &next, &step);
-            if seen.insert(digest(&next)) {
+            if visited.insert(digest(&next)) {
                 open.push(next);
             }
         }
     }
-    (seen.len(), coverage)
+    (visited.len(), coverage)
 }
 
 #[test]
@@ -39,16 +39,16 @@ fn every_interleaving_keeps_the_promises() {
     let mut coverage: BTreeMap<String, u64> = BTreeMap::new();
     for budget in budgets {
         let begun = Instant::now();
-        let (states, seen) = explore(*budget);
+        let (states, visited) = explore(*budget);
         println!("model: {states} states in {} s with {budget:?}", begun.elapsed().as_secs());
-        for (answer, count) in seen {
+        for (answer, count) in visited {
             *coverage.entry(answer).or_default() += count;
         }
     }
-    // What was never seen was not checked.
+    // What never came was not checked.
     let answers = ["created", "running", "waiting_for_approval", "completed", "failed", "cancelled", "timed_out"];
     let reasons = ["revision_mismatch", "invalid_state", "approval_mismatch", "claim_held", "claim_lost"];
     for expected in answers.iter().chain(&reasons).chain(&crate::runs::LIBRARY_EVENTS).chain(&["nothing to claim", "repeated"]) {
-        assert!(coverage.contains_key(*expected), "{expected} was never seen: {coverage:?}");
+        assert!(coverage.contains_key(*expected), "{expected} never came: {coverage:?}");
     }
 }

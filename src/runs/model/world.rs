@@ -26,21 +26,21 @@ pub(super) const DEADLINE: i64 = 1000;
 pub(super) type LastRead = (u64, Option<String>);
 
 /// An answer, as it can be compared.
-pub(super) type Observed = Result<CommandOutput, String>;
+pub(super) type CallResult = Result<CommandOutput, String>;
 
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub(super) enum Worker {
     Idle,
-    Has { token: u8, lost: Option<(WorkerCall, u8, Observed)> },
+    Has { token: u8, lost: Option<(WorkerCall, u8, CallResult)> },
     Dead,
 }
 
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub(super) struct Client {
     created: bool,
-    pub(super) seen: Option<LastRead>,
+    pub(super) last_read: Option<LastRead>,
     calls: u8,
-    pub(super) lost: Option<(ClientCall, u8, LastRead, Observed)>,
+    pub(super) lost: Option<(ClientCall, u8, LastRead, CallResult)>,
 }
 
 /// What is known beside the store, independently of it: who has the run.
@@ -65,7 +65,7 @@ pub(super) struct World {
     pub(super) shadow: Shadow,
     pub(super) left: Budget,
     /// What the last step was answered. Not part of the state.
-    pub(super) answer: Option<Observed>,
+    pub(super) answer: Option<CallResult>,
 }
 
 impl Hash for World {
@@ -97,7 +97,7 @@ fn name(refusal: &HostError<'_>) -> String {
 
 impl World {
     pub(super) fn new(left: Budget) -> World {
-        let client = Client { created: false, seen: None, calls: 0, lost: None };
+        let client = Client { created: false, last_read: None, calls: 0, lost: None };
         World {
             tables: Tables::default(),
             now: 0,
@@ -169,12 +169,12 @@ impl World {
                 self.workers[worker] = Worker::Dead;
             }
             Step::Read { client } => {
-                self.clients[client].seen = self.run().map(|run| (run.revision, run.approval_id));
+                self.clients[client].last_read = self.run().map(|run| (run.revision, run.approval_id));
             }
             Step::Call { client, call, lost } => {
-                let seen = self.clients[client].seen.clone().unwrap_or_default();
+                let last_read = self.clients[client].last_read.clone().unwrap_or_default();
                 let number = self.clients[client].calls;
-                let answer = self.call(client, call, number, &seen);
+                let answer = self.call(client, call, number, &last_read);
                 self.left.lost -= u8::from(lost);
                 let state = &mut self.clients[client];
                 if call == ClientCall::Create {
@@ -182,12 +182,12 @@ impl World {
                 } else {
                     state.calls += 1;
                 }
-                state.lost = lost.then(|| (call, number, seen, answer.clone()));
+                state.lost = lost.then(|| (call, number, last_read, answer.clone()));
                 self.answer = Some(answer);
             }
             Step::CallAgain { client } => {
-                let Some((call, number, seen, _)) = self.clients[client].lost.take() else { unreachable!() };
-                self.answer = Some(self.call(client, call, number, &seen));
+                let Some((call, number, last_read, _)) = self.clients[client].lost.take() else { unreachable!() };
+                self.answer = Some(self.call(client, call, number, &last_read));
                 return "repeated".into();
             }
             Step::LeaseEnds => {

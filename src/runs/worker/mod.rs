@@ -1,4 +1,4 @@
-//! The side of workers: whoever claims a run works on it until the run ends, waits for an approval, or somebody else takes it.
+//! The side of workers: who claims a run works on it until the run ends, waits for an approval, or somebody else takes it.
 //!
 //! Every call of a worker renews its lease. A call with a claim that is not valid any more is a `conflict` with the reason
 //! `claim_lost`. An equal retry of the call that ended the claim returns its first outcome, so a lost answer does no harm.
@@ -168,7 +168,7 @@ impl Runs {
         )
     }
 
-    /// A command of whoever holds a claim.
+    /// A command of the holder of a claim.
     fn with_claim<T: Send + 'static>(
         &self,
         claim: &Claim,

@@ -31,7 +31,7 @@ pub const LIBRARY_EVENTS: [&str; 13] = [
     "run_timed_out",
 ];
 
-/// What a worker looks for.
+/// Which work a worker claims.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ClaimRequest {
     /// The agents whose runs it works on, at least one; the empty string for runs without one.
@@ -42,7 +42,7 @@ pub struct ClaimRequest {
     pub lease: Option<Duration>,
 }
 
-/// A claim: which run, and the right to work on it. Every call of a worker brings it.
+/// A claim: which run, and the right to work on it. Every call of a worker carries it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Claim {
     /// The run.
@@ -54,7 +54,7 @@ pub struct Claim {
 /// A run that was claimed, with all that there is to go on with.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Claimed {
-    /// What every call about the run brings.
+    /// What every call about the run carries.
     pub claim: Claim,
     /// The principal that created the run; none for embedded use.
     pub owner: Option<String>,
@@ -128,7 +128,7 @@ pub struct ToolResult {
     pub tool_call_id: String,
     /// The tool, not empty.
     pub tool_name: String,
-    /// Names the execution: 1 to 255 bytes. A retry brings the same.
+    /// Names the execution: 1 to 255 bytes. A retry carries the same.
     pub key: String,
     /// The outcome, at most 4 MiB.
     pub outcome: FreeJson<'static>,

@@ -36,7 +36,7 @@ impl Budget {
         Budget { claims: 1, mutations: 1, ..Budget::BASE },
         // The deadline, against everybody.
         Budget { lost: 0, deaths: 0, deadline: true, mutations: 1, claims: 1, ..Budget::BASE },
-        // What a worker tells, and its lost answers.
+        // A worker's events and results, and its lost answers.
         Budget { deaths: 0, mutations: 0, suspends: 0, appends: 1, admissions: 1, claims: 1, ..Budget::BASE },
         // Takeovers up to the last attempt.
         Budget { lost: 0, deaths: 0, lease_ends: 3, mutations: 0, suspends: 0, releases: 1, ..Budget::BASE },
@@ -50,7 +50,7 @@ impl Budget {
         Budget { lease_ends: 2, ..Budget::BASE },
         // The deadline, against takeovers, deaths, two lost answers and two approvals.
         Budget { deadline: true, lease_ends: 2, mutations: 1, lost: 2, suspends: 2, ..Budget::BASE },
-        // What workers tell, beside everything else.
+        // Workers' events and results, beside everything else.
         Budget { mutations: 1, appends: 1, admissions: 1, releases: 1, lease_ends: 0, ..Budget::BASE },
         // Two approvals, one after the other.
         Budget { suspends: 2, deaths: 0, claims: 2, lease_ends: 0, ..Budget::BASE },

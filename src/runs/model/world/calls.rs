@@ -1,6 +1,6 @@
 //! How calls are made: as commands, by the real rules, over the memory store's tables.
 
-use super::{ClientCall, DEADLINE, LEASE, LastRead, Observed, RUN, Worker, WorkerCall, World, name, rules, token_digest};
+use super::{CallResult, ClientCall, DEADLINE, LEASE, LastRead, RUN, Worker, WorkerCall, World, name, rules, token_digest};
 use crate::protocol::{Operation, Resolution};
 use crate::runs::command::{ClaimHolder, Command, CommandOutput, End, NewRun, Retry, Target};
 use crate::runs::work::{Notifications, Work, execute};
@@ -40,7 +40,7 @@ impl World {
         self.event_after(head).unwrap_or("running".into())
     }
 
-    pub(super) fn work(&mut self, token: u8, call: WorkerCall, number: u8) -> Observed {
+    pub(super) fn work(&mut self, token: u8, call: WorkerCall, number: u8) -> CallResult {
         let holder = ClaimHolder { run_id: RUN.into(), claim: token_digest(token) };
         let end = |holder, fingerprint: u8, end| Command::End { holder, fingerprint: [fingerprint; 32], end };
         let command = match call {
@@ -95,12 +95,12 @@ impl World {
         reply.map_err(|refusal| name(&refusal))
     }
 
-    pub(super) fn call(&mut self, client: usize, call: ClientCall, number: u8, seen: &LastRead) -> Observed {
-        let target = Target { run_id: RUN.into(), expected_revision: seen.0 };
-        let approval_id = seen.1.clone().unwrap_or_else(|| "no approval".into());
+    pub(super) fn call(&mut self, client: usize, call: ClientCall, number: u8, last_read: &LastRead) -> CallResult {
+        let target = Target { run_id: RUN.into(), expected_revision: last_read.0 };
+        let approval_id = last_read.1.clone().unwrap_or_else(|| "no approval".into());
         let retry = |operation: Operation, key: String| {
             let mut fingerprint = [0; 32];
-            (fingerprint[0], fingerprint[1], fingerprint[2]) = (call as u8, seen.0 as u8, number);
+            (fingerprint[0], fingerprint[1], fingerprint[2]) = (call as u8, last_read.0 as u8, number);
             Retry { scope: KeyScope::new("", operation, key), fingerprint }
         };
         let key = format!("{client} {number}");

@@ -47,7 +47,7 @@ pub(in crate::runs::model) enum Step {
     LeaseEnds,
     /// The deadline passes.
     DeadlinePasses,
-    /// The timer looks.
+    /// The timer comes.
     Timer,
 }
 
@@ -91,16 +91,16 @@ impl World {
             } else if !state.created {
                 call(ClientCall::Create);
             } else if state.calls < self.left.mutations {
-                if state.seen.is_some() {
+                if state.last_read.is_some() {
                     [ClientCall::Cancel, ClientCall::Approve, ClientCall::Deny, ClientCall::Resume]
                         .into_iter()
                         .for_each(&mut call);
                 }
-                if state.seen.as_ref().is_some_and(|(_, approval)| approval.is_some()) {
+                if state.last_read.as_ref().is_some_and(|(_, approval)| approval.is_some()) {
                     call(ClientCall::ApproveAnother);
                 }
                 let now = run.as_ref().map(|run| (run.revision, run.approval_id.clone()));
-                if now != state.seen {
+                if now != state.last_read {
                     steps.push(Step::Read { client });
                 }
             }
