@@ -8,7 +8,7 @@ use super::client::ClientApi;
 use super::deadlines;
 use super::decide::{Access, AccessHook, Rules};
 use super::executor::{Executor, OnCommit};
-use super::handle::{Parts, Runs};
+use super::handle::{End, Parts, Runs};
 use super::limits::{key_ttl_ms, lease_ms};
 use super::log::Log;
 use super::poller::Poller;
@@ -129,7 +129,8 @@ impl Runs {
         let executor = Arc::new(Executor::new(store, rules, log.clone(), notifier(&waiters, &timers)));
         let client = ClientApi { executor: executor.clone(), sensitive: sensitive_names.clone(), require_principal };
         let poller = Poller { executor, waiters, timers };
-        let parts = Parts { client: Arc::new(client), poller: poller.clone(), sensitive: sensitive_names, lease_ms };
+        let parts =
+            Parts { client: Arc::new(client), poller: poller.clone(), sensitive: sensitive_names, lease_ms, end: End::default() };
         // From here on what fails is closed again.
         let runs = Runs::of(parts);
         if let Err(refusal) = deadlines::end_all(&poller.executor, &poller.timers).wait() {

@@ -6,6 +6,7 @@
 //! files that later versions have to open.
 
 mod calls;
+mod closing;
 mod files;
 mod foreign;
 mod forgetful;
@@ -37,6 +38,7 @@ fn main() {
     }
     let mut trials = Vec::new();
     trials.extend(files::trials());
+    trials.extend(closing::trials());
     trials.extend(locks::trials());
     trials.extend(forks::trials());
     trials.extend(waiting::trials());
