@@ -228,7 +228,7 @@ export interface EventPage {
 }
 
 /** An execution context as a service or client gives it: what is left out is empty. */
-export type GivenContext = Partial<ExecutionContext>;
+export type GivenContext = Optional<ExecutionContext, keyof ExecutionContext>;
 
 /** An approval as a service gives it. */
 export type GivenApproval = Optional<ApprovalView, 'reason' | 'createdAtUnixMs' | 'resolvedAtUnixMs' | 'metadata'>;
@@ -328,6 +328,11 @@ export interface DurableOptions {
   sensitiveNames?: readonly string[] | undefined;
   /** Whether a call without a principal is answered `unauthorized`. Default false: such a call sees every run. */
   requirePrincipal?: boolean | undefined;
+  /**
+   * Principals that see and change every run, as calls without a principal do; everybody else only their own. Default: none. A rule of
+   * your own is a matter of Rust or C: it would be asked on threads of the library, which cannot wait for the event loop.
+   */
+  operators?: readonly string[] | undefined;
   /** How long a dispatch waits for its answer, in milliseconds, 0 to 2^31 - 1. Default: for ever. */
   timeoutMs?: number | undefined;
   /** Told why a caller got `internal` or `unavailable`. As in {@link HostOptions}. */
@@ -418,6 +423,42 @@ export interface HostErrorOptions {
   cause?: unknown;
 }
 
+/** Why a call conflicts with the state of a durable run. */
+export type ConflictReason =
+  /** The run is at `currentRevision`: read it again and decide anew. */
+  | 'revision_mismatch'
+  /** The run's `status` does not allow the call. */
+  | 'invalid_state'
+  /** The approval is not the run's current one: read the run again. */
+  | 'approval_mismatch'
+  /** There is a run of that id, from another request. */
+  | 'run_exists'
+  /** The key was used for another request. */
+  | 'idempotency_mismatch'
+  /** Somebody works on the run, or it waits for a worker: again after `retryAfterMs`. */
+  | 'claim_held'
+  /** Workers: `status` says what became of the run. */
+  | 'claim_lost'
+  /** Events were compacted away: go on from `firstSequence`, by reading after the one before it. */
+  | 'cursor_expired'
+  /** The run has only `headSequence` events: it was purged and created again. Read from `afterSequence` 0. */
+  | 'cursor_ahead';
+
+/** A conflict with the state of a durable run: its reason, and what comes with it. */
+export interface Conflict {
+  reason: ConflictReason;
+  /** The run's revision. */
+  currentRevision?: number;
+  /** The run's status. */
+  status?: RunStatus;
+  /** How long to wait before the next try, in milliseconds. */
+  retryAfterMs?: number;
+  /** The first event that is still there. */
+  firstSequence?: number;
+  /** The run's last event. */
+  headSequence?: number;
+}
+
 /** What a service throws to answer with a code of the contract, and a client when a host answers so. */
 export class HostError extends Error {
   /** @throws TypeError for an unknown code or option. */
@@ -430,6 +471,11 @@ export class HostError extends Error {
   readonly metadata: Metadata;
   /** Client: the code that was received when it is none of the contract's; `code` reads as `internal` then. */
   readonly originalCode?: string;
+  /**
+   * Client: why the call conflicts with the state of a durable run, and what to go on with. Undefined for any other error, and for a
+   * conflict of a host that gives no such reason.
+   */
+  readonly conflict: Conflict | undefined;
   /** Whether a value is a HostError, also one of another copy of this package. Never throws. */
   static is(value: unknown): value is HostError;
 }

@@ -3,14 +3,14 @@
 use std::borrow::Cow;
 
 use agenthost::client::{Outcome, PreparedRequest, RequestOptions, Response, parse_any};
-use agenthost::protocol::{ErrorCode, Operation, SUPPORTED_VERSIONS, SensitiveNames, Violation, negotiate_version};
+use agenthost::protocol::{FreeJson, Operation, Violation};
 use agenthost::service::Request;
 use napi::bindgen_prelude::{Error, Result, Status};
 use napi_derive::napi;
 
-use crate::host::pairs;
+use crate::client_response;
 use crate::registry::Registry;
-use crate::response;
+use crate::text::metadata;
 
 thread_local! {
     static PREPARED: Registry<PreparedRequest> = const { Registry::new("request") };
@@ -62,7 +62,7 @@ pub(crate) fn prepare_request(
     let operation = Operation::from_name(&operation).ok_or_else(|| Error::new(Status::GenericFailure, "unknown operation"))?;
     let mut request = Request::from_json(operation, &body).map_err(|violation| broken(&violation))?;
     if let Some(input) = &input {
-        let value = agenthost::protocol::FreeJson::new(input.as_str()).map_err(|violation| broken_input(&violation))?;
+        let value = FreeJson::new(input.as_str()).map_err(|violation| broken_input(&violation))?;
         match &mut request {
             Request::CreateRun(request) => request.input = value,
             Request::ResumeRun(request) => request.input = value,
@@ -73,7 +73,7 @@ pub(crate) fn prepare_request(
         request_id: options.request_id.map(Cow::Owned),
         idempotency_key: options.idempotency_key.map(Cow::Owned),
         protocol_version: options.protocol_version.map(Cow::Owned),
-        metadata: pairs(options.metadata),
+        metadata: metadata(options.metadata),
     };
     let prepared = PreparedRequest::new(&request, &options).map_err(|violation| broken(&violation))?;
     let text = String::from_utf8(prepared.bytes().to_vec()).unwrap_or_default();
@@ -93,7 +93,7 @@ pub(crate) fn release_request(number: u32) {
     drop(PREPARED.with(|requests| requests.remove(number)));
 }
 
-/// Checks that a message answers a prepared request, and takes it apart: see [`response::describe`]. Without a number the
+/// Checks that a message answers a prepared request, and takes it apart: see [`client_response::describe`]. Without a number the
 /// request is not known.
 ///
 /// # Errors
@@ -104,7 +104,7 @@ pub(crate) fn parse_response(message: &[u8], number: Option<u32>) -> Result<Vec<
         None => parse_any(message),
         Some(number) => PREPARED.with(|requests| requests.get(number))?.parse(message),
     };
-    parsed.map(response::describe).map_err(|refused| broken(refused.violation()))
+    parsed.map(client_response::describe).map_err(|refused| broken(refused.violation()))
 }
 
 /// The version to try after a refusal of `tried`; none when there is none, or the message is no such refusal.
@@ -115,40 +115,4 @@ pub(crate) fn next_version(message: &[u8], tried: String) -> Option<&'static str
         Outcome::Error(_) => response.next_version(&tried),
         Outcome::Success(_) => None,
     }
-}
-
-/// The most preferred supported version among those offered.
-#[napi(catch_unwind)]
-pub(crate) fn negotiate(offered: Vec<String>) -> Option<&'static str> {
-    negotiate_version(offered)
-}
-
-/// Whether a name looks as if its value were a secret.
-#[napi(catch_unwind)]
-pub(crate) fn is_sensitive_name(name: String) -> bool {
-    SensitiveNames::built_in().contains(&name)
-}
-
-/// The versions that the core speaks.
-#[napi(catch_unwind)]
-pub(crate) fn supported_versions() -> Vec<&'static str> {
-    SUPPORTED_VERSIONS.to_vec()
-}
-
-/// The contract's error codes.
-#[napi(catch_unwind)]
-pub(crate) fn error_codes() -> Vec<&'static str> {
-    ErrorCode::ALL.iter().map(|code| code.name()).collect()
-}
-
-/// The default of a host's `maxMessageBytes`.
-#[napi(catch_unwind)]
-pub(crate) fn default_max_message_bytes() -> f64 {
-    agenthost::dispatch::DEFAULT_MAX_MESSAGE_BYTES as f64
-}
-
-/// The version of this library; the JavaScript half wants the same.
-#[napi(catch_unwind)]
-pub(crate) fn version() -> &'static str {
-    env!("CARGO_PKG_VERSION")
 }

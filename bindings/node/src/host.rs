@@ -6,26 +6,26 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use agenthost::dispatch::{Dispatcher, UnavailableReason};
-use agenthost::host::{Host, HostOptions, LogLevel, OpenCall, Opened};
-use agenthost::protocol::{ErrorCode, FreeJson, HostError, Metadata, SensitiveNames};
+use agenthost::host::{Host, HostOptions, OpenCall, Opened};
+use agenthost::protocol::{ErrorCode, FreeJson, HostError, SensitiveNames};
 use agenthost::service::{Answer, Request};
 use napi::JsString;
-use napi::bindgen_prelude::{BufferSlice, Either, Env, Error, Null, Object, Result, Status};
+use napi::bindgen_prelude::{BufferSlice, Either, Env, Error, Null, Object, Result};
 use napi_derive::napi;
 use slab::Slab;
 
-use crate::ending::{self, Ended};
-use crate::packed::{self, Bytes, Texts};
-use crate::raw::{self, Arguments, Function, Returned};
+use crate::environment::{self, AtEnd};
+use crate::log::{self, Record};
+use crate::misuse::invalid;
+use crate::node_api::{self, Arguments, Function, Returned};
+use crate::packed::{self, NumberBytes, PackedCall, Texts};
 use crate::registry::Registry;
-
-/// A log record: level, message, fields.
-pub(crate) type Record = (&'static str, String, Vec<(String, String)>);
+use crate::text::{js_string, metadata, response_text};
 
 /// A response; with records, when the host has something to tell its log, as JSON behind it.
 type Settled = Either<String, Vec<String>>;
 
-/// What became of a message, as `open` tells it.
+/// What became of a message, as `open` returns it.
 type Strings<'e> = Either<JsString<'e>, Vec<JsString<'e>>>;
 
 /// One host of this thread.
@@ -33,7 +33,7 @@ struct NodeHost {
     host: Host,
     /// The calls that JavaScript serves, by the numbers that it knows them by.
     calls: RefCell<Slab<OpenCall>>,
-    /// What the core has told the log since JavaScript was last given it.
+    /// What the host has logged since JavaScript was last given it.
     records: Arc<Mutex<Vec<Record>>>,
     /// The environment that made it.
     environment: usize,
@@ -41,14 +41,12 @@ struct NodeHost {
 
 thread_local! {
     static HOSTS: Registry<NodeHost> = const { Registry::new("host") };
+    /// The environments at whose end [`environment_ended`] is called.
+    static ENVIRONMENTS: RefCell<Vec<usize>> = const { RefCell::new(Vec::new()) };
 }
 
 fn host(number: u32) -> Result<Rc<NodeHost>> {
     HOSTS.with(|hosts| hosts.get(number))
-}
-
-pub(crate) fn invalid(reason: impl ToString) -> Error {
-    Error::new(Status::InvalidArg, reason.to_string())
 }
 
 /// Makes a host whose service JavaScript runs. When the environment ends, each of its waiting calls is answered `unavailable`.
@@ -61,39 +59,39 @@ pub(crate) fn create_host(
 ) -> Result<u32> {
     let sensitive_names = SensitiveNames::with(sensitive_names).map_err(invalid)?;
     let dispatcher = Dispatcher { max_message_bytes: max_message_bytes as usize, sensitive_names, require_principal };
-    make_host(dispatcher, ending::name(&env), ending::by_node(&env))
+    make_host(dispatcher, environment::name(&env), environment::end_of(&env))
 }
 
-fn make_host(dispatcher: Dispatcher, environment: usize, ask: impl FnOnce(Ended) -> Result<()>) -> Result<u32> {
+fn make_host(dispatcher: Dispatcher, environment: usize, at_end: impl FnOnce(AtEnd) -> Result<()>) -> Result<u32> {
     let records = Arc::new(Mutex::new(Vec::new()));
     let log = {
         let records = records.clone();
-        Arc::new(move |level: LogLevel, message: &str, fields: &[(&str, &str)]| {
-            let fields = fields.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
-            records.lock().unwrap_or_else(PoisonError::into_inner).push((level_name(level), message.to_owned(), fields));
+        Box::new(move |level, message: &str, fields: &[(&str, &str)]| {
+            records.lock().unwrap_or_else(PoisonError::into_inner).push(log::record(level, message, fields));
         })
     };
     let host = Host::without_service(HostOptions { dispatcher, default_timeout: None, log: Some(log) });
-    ending::watch(environment, ask)?;
+    watch(environment, at_end)?;
     Ok(HOSTS.with(|hosts| hosts.add(NodeHost { host, calls: RefCell::default(), records, environment })))
 }
 
+/// Has the hosts of an environment closed at its end. Asks Node once for each environment.
+fn watch(environment: usize, at_end: impl FnOnce(AtEnd) -> Result<()>) -> Result<()> {
+    if !ENVIRONMENTS.with_borrow(|known| known.contains(&environment)) {
+        at_end(Box::new(move || environment_ended(environment)))?;
+        ENVIRONMENTS.with_borrow_mut(|known| known.push(environment));
+    }
+    Ok(())
+}
+
 /// Closes the hosts of an environment that ends: each of their waiting calls is answered.
-pub(crate) fn environment_ended(environment: usize) {
+fn environment_ended(environment: usize) {
+    ENVIRONMENTS.with_borrow_mut(|known| known.retain(|other| *other != environment));
     for host in HOSTS.with(|hosts| hosts.all(|host| host.environment == environment)) {
         // No callback is on this thread's stack, and no other thread knows the host: it closes at once.
         let _ = host.host.close(Some(Duration::ZERO));
         let calls = std::mem::take(&mut *host.calls.borrow_mut());
         drop(calls);
-    }
-}
-
-pub(crate) fn level_name(level: LogLevel) -> &'static str {
-    match level {
-        LogLevel::Error => "error",
-        LogLevel::Warn => "warn",
-        LogLevel::Info => "info",
-        LogLevel::Debug => "debug",
     }
 }
 
@@ -106,13 +104,13 @@ pub(crate) fn release_host(number: u32) {
 /// Gives JavaScript the functions that every call takes.
 #[napi(module_exports)]
 pub(crate) fn export(mut exports: Object<'_>) -> Result<()> {
-    raw::export::<Open>(&mut exports)?;
-    raw::export::<OpenText>(&mut exports)?;
-    raw::export::<CompletePacked>(&mut exports)
+    node_api::export::<Open>(&mut exports)?;
+    node_api::export::<OpenText>(&mut exports)?;
+    node_api::export::<CompletePacked>(&mut exports)
 }
 
 /// `open(host, message, numbers, principal)`, the first half of a dispatch; the principal may be left out. A string that begins with
-/// `{` is the response. Any other is a call as [`packed::call`] tells it, whose numbers are put into `numbers`; where the request has an
+/// `{` is the response. Any other is a call as [`packed::pack`] packs it, whose numbers are put into `numbers`; where the request has an
 /// input, it is the first of two strings, and the input the second. Null: the message is no `Uint8Array` that this thread alone can
 /// write to.
 struct Open;
@@ -124,7 +122,7 @@ impl Function for Open {
         let (host, principal) = (host(given.number(0)?)?, principal(given)?);
         let env = given.env();
         match given.bytes(1, |message| host.open(&env, message, principal))? {
-            Some(opened) => tell(given, opened?),
+            Some(opened) => give_opened(given, opened?),
             None => given.give(Null),
         }
     }
@@ -140,7 +138,7 @@ impl Function for OpenText {
         let (host, principal) = (host(given.number(0)?)?, principal(given)?);
         let env = given.env();
         let opened = host.open(&env, given.text(1)?.as_bytes(), principal)?;
-        tell(given, opened)
+        give_opened(given, opened)
     }
 }
 
@@ -148,14 +146,14 @@ fn principal(given: &Arguments) -> Result<Option<String>> {
     if given.count() > 3 { given.text(3).map(Some) } else { Ok(None) }
 }
 
-fn tell(given: &mut Arguments, (strings, told): (Strings<'_>, Option<packed::Told>)) -> Result<Returned> {
-    if let Some(told) = told {
-        given.memory(2, |numbers| told.put(numbers))?;
+fn give_opened(given: &mut Arguments, (strings, packed): (Strings<'_>, Option<PackedCall>)) -> Result<Returned> {
+    if let Some(packed) = packed {
+        given.memory(2, |numbers| packed.write_numbers(numbers))?;
     }
     given.give(strings)
 }
 
-/// `completePacked(numbers, texts, place)`, the second half: the result as [`packed::answer`] reads it. The header of the numbers is
+/// `completePacked(numbers, texts, place)`, the second half: the result as [`packed::unpack`] reads it. The header of the numbers is
 /// how many follow, the host, the call, and an offset. Null: the result cannot be read, the call waits for it as JSON. The response
 /// goes into `place` from the offset on, and its length is returned; where it has no room there it is returned itself. With records,
 /// when the host has something to tell its log, it is returned like [`Settled`].
@@ -176,7 +174,7 @@ impl Function for CompletePacked {
         })??;
         let Some(response) = response else { return given.give(Null) };
         if let Some(records) = host.take_records() {
-            return given.give(vec![text(response), records]);
+            return given.give(vec![response_text(response), records]);
         }
         let written = given.memory(2, |place| {
             let room = place.get_mut(offset..).and_then(|rest| rest.get_mut(..response.len()));
@@ -224,7 +222,7 @@ fn complete_with(open: OpenCall, body: &str, free: &[Option<String>]) -> Vec<u8>
     open.complete(Ok(answer))
 }
 
-/// The second half when the service answers with an error of a known code. `metadata` is names and values in turn.
+/// The second half when the service answers with an error of a known code. `texts` is its metadata, names and values in turn.
 #[napi(catch_unwind)]
 pub(crate) fn complete_error(
     number: u32,
@@ -233,7 +231,7 @@ pub(crate) fn complete_error(
     message: String,
     retryable: bool,
     details: Option<String>,
-    metadata: Vec<String>,
+    texts: Vec<String>,
 ) -> Result<Settled> {
     host(number)?.settle(call, |open| {
         let Some(code) = ErrorCode::from_name(&code) else {
@@ -248,14 +246,8 @@ pub(crate) fn complete_error(
             }
         };
         let error = HostError::new(code, message).with_retryable(retryable).with_details(details);
-        open.complete(Err(error.with_metadata(pairs(metadata))))
+        open.complete(Err(error.with_metadata(metadata(texts))))
     })
-}
-
-/// Metadata from names and values in turn.
-pub(crate) fn pairs(flat: Vec<String>) -> Metadata<'static> {
-    let mut flat = flat.into_iter();
-    std::iter::from_fn(|| Some((flat.next()?, flat.next()?))).collect()
 }
 
 /// The second half when the service failed: `internal` out, the cause to the log.
@@ -292,35 +284,35 @@ pub(crate) fn is_sensitive_for(number: u32, name: String) -> Result<bool> {
 }
 
 impl NodeHost {
-    fn open<'e>(&self, env: &'e Env, message: &[u8], principal: Option<String>) -> Result<(Strings<'e>, Option<packed::Told>)> {
+    fn open<'e>(&self, env: &'e Env, message: &[u8], principal: Option<String>) -> Result<(Strings<'e>, Option<PackedCall>)> {
         match self.host.open(message, principal.map(Into::into)).map_err(invalid)? {
-            Opened::Answered(response) => Ok((Either::A(string(env, &response)?), None)),
+            Opened::Answered(response) => Ok((Either::A(js_string(env, &response)?), None)),
             Opened::Call(call, mut request, open) => {
                 let input = take_input(&mut request);
                 let number = self.calls.borrow_mut().insert(open);
-                let told = packed::call(number, &call, &request);
-                let text = string(env, &told.text)?;
+                let packed = packed::pack(number, &call, &request);
+                let text = js_string(env, &packed.text)?;
                 let strings = match input {
                     None => Either::A(text),
-                    Some(input) => Either::B(vec![text, string(env, input.as_str().as_bytes())?]),
+                    Some(input) => Either::B(vec![text, js_string(env, input.as_str().as_bytes())?]),
                 };
-                Ok((strings, Some(told)))
+                Ok((strings, Some(packed)))
             }
         }
     }
 
     /// None: the answer cannot be read as packed, and the call goes on.
-    fn complete_packed(&self, call: u32, numbers: &[Bytes], texts: Option<&Texts>) -> Result<Option<Vec<u8>>> {
+    fn complete_packed(&self, call: u32, numbers: &[NumberBytes], texts: Option<&Texts>) -> Result<Option<Vec<u8>>> {
         let mut calls = self.calls.borrow_mut();
         let operation = calls.get(call as usize).map(OpenCall::operation).ok_or_else(|| no_call(call))?;
-        let Some(answer) = texts.and_then(|texts| packed::answer(operation, numbers, texts)) else { return Ok(None) };
+        let Some(answer) = texts.and_then(|texts| packed::unpack(operation, numbers, texts)) else { return Ok(None) };
         Ok(Some(calls.remove(call as usize).complete_answer(&answer)))
     }
 
     fn settle(&self, call: u32, settle: impl FnOnce(OpenCall) -> Vec<u8>) -> Result<Settled> {
         let open = self.calls.borrow_mut().try_remove(call as usize);
         let open = open.ok_or_else(|| no_call(call))?;
-        let response = text(settle(open));
+        let response = response_text(settle(open));
         Ok(match self.take_records() {
             None => Either::A(response),
             Some(records) => Either::B(vec![response, records]),
@@ -342,20 +334,6 @@ fn take_input<'m>(request: &mut Request<'m>) -> Option<FreeJson<'m>> {
     }
 }
 
-/// UTF-8 as a string of JavaScript. Most of it is ASCII, which takes less looking at.
-fn string<'e>(env: &'e Env, text: &[u8]) -> Result<JsString<'e>> {
-    if text.is_ascii() {
-        env.create_string_latin1(text)
-    } else {
-        env.create_string(std::str::from_utf8(text).unwrap_or_default())
-    }
-}
-
-/// What is written here and in the core is UTF-8.
-pub(crate) fn text(response: Vec<u8>) -> String {
-    String::from_utf8(response).unwrap_or_default()
-}
-
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
@@ -366,7 +344,7 @@ pub(crate) mod tests {
     fn call(number: u32) -> OpenCall {
         match host(number).unwrap().host.open(GET_RUN, None).unwrap() {
             Opened::Call(_, _, open) => open,
-            Opened::Answered(response) => panic!("{}", text(response)),
+            Opened::Answered(response) => panic!("{}", response_text(response)),
         }
     }
 
@@ -388,7 +366,8 @@ pub(crate) mod tests {
         ended();
         for open in waiting {
             assert!(open.is_abandoned());
-            let response = text(open.complete_json(r#"{"runId":"a","revision":1,"status":"running","context":{"runId":"a"}}"#));
+            let response =
+                response_text(open.complete_json(r#"{"runId":"a","revision":1,"status":"running","context":{"runId":"a"}}"#));
             assert!(response.contains(r#""requestId":"r-1""#) && response.contains(r#""reason":"closed""#), "{response}");
         }
         assert!(!served.is_abandoned());

@@ -9,12 +9,16 @@
 #![cfg_attr(test, allow(dead_code))]
 
 mod client;
+mod client_response;
 mod durable;
-mod ending;
+mod environment;
+mod event_queue;
 mod host;
-mod mailbox;
-mod packed;
+mod log;
+mod misuse;
 #[allow(unsafe_code, reason = "what Node-API gives a callback is read as it is")]
-mod raw;
+mod node_api;
+mod packed;
+mod protocol;
 mod registry;
-mod response;
+mod text;

@@ -1,9 +1,9 @@
 // Host.open: durable runs behind a host. What cannot be opened, what waits, what ends early, and what is there afterwards.
 
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
+import { fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
@@ -294,6 +294,97 @@ test('a host that the log hook opens while another is refused is not taken for i
   }
 });
 
+test('operators see and change every run, others their own', async () => {
+  const host = await Host.open('memory:', { operators: ['root', 'ops'], requirePrincipal: true });
+  const as = (principal) => new Client((bytes, { signal }) => host.dispatchJson(bytes, { principal, signal }));
+  await as('alice').createRun({ context: { runId: 'a' } });
+  assert.equal((await as('ops').getRun({ runId: 'a' })).runId, 'a');
+  await assert.rejects(as('mallory').getRun({ runId: 'a' }), { code: 'not_found' });
+  assert.equal((await as('root').cancelRun({ runId: 'a', expectedRevision: 1 })).status, 'cancelled');
+  await host.close();
+  for (const operators of ['root', null, [7], ['\ud800']]) await assert.rejects(Host.open('memory:', { operators }), /^TypeError: Host\.open: operators/);
+});
+
+test('one list of sensitive names holds for the host and for what is stored', async () => {
+  const file = fresh();
+  const host = await Host.open(`sqlite:${file}`, { sensitiveNames: ['pin'] });
+  const client = new Client(host.dispatchJson);
+  for (const request of [{ context: { runId: 'a', metadata: { pin: '1234' } } }, { context: { runId: 'a' }, metadata: { PIN: '1234' } }]) {
+    await client.createRun(request).catch(({ code }) => assert.equal(code, 'invalid_request'));
+  }
+  await host.close();
+  assert.equal(readFileSync(file).includes('1234'), false);
+});
+
+test('a forked Node opens the file that its parent has open', async () => {
+  const file = fresh();
+  const host = await Host.open(`sqlite:${file}`);
+  assert.equal(read(await host.dispatchJson(create('parent'))).ok, true);
+  const script = join(folder, 'forked.mjs');
+  writeFileSync(script, `
+    import { Host } from '${new URL('../package/index.mjs', import.meta.url)}';
+    const host = await Host.open(process.env.FILE);
+    const responses = [await host.dispatchJson(process.env.GET), await host.dispatchJson(process.env.CREATE)];
+    await host.close();
+    process.send(responses.map((response) => JSON.parse(response).ok));
+    process.disconnect();`);
+  const child = fork(script, { env: { ...process.env, FILE: `sqlite:${file}`, GET: get('parent'), CREATE: create('child') } });
+  assert.deepEqual((await once(child, 'message'))[0], [true, true]);
+  assert.equal(read(await host.dispatchJson(get('child'))).ok, true);
+  await host.close();
+});
+
+test('a conflict says why, and what to go on with', async () => {
+  const host = await Host.open('memory:');
+  const client = new Client(host.dispatchJson);
+  await client.createRun({ context: { runId: 'a' } }, { idempotencyKey: 'one' });
+  const conflict = async (call) => {
+    const error = await call.catch((thrown) => thrown);
+    assert.equal(error.code, 'conflict');
+    return error.conflict;
+  };
+  // A client that has read further than the run goes: it was purged, and created again.
+  assert.deepEqual(await conflict(client.listEvents({ runId: 'a', afterSequence: 7 })), { reason: 'cursor_ahead', headSequence: 1 });
+  assert.deepEqual(await conflict(client.cancelRun({ runId: 'a', expectedRevision: 5 })), { reason: 'revision_mismatch', currentRevision: 1 });
+  assert.equal((await conflict(client.createRun({ context: { runId: 'b' } }, { idempotencyKey: 'one' }))).reason, 'idempotency_mismatch');
+  await client.cancelRun({ runId: 'a', expectedRevision: 1 });
+  const { reason, status } = await conflict(client.resumeRun({ runId: 'a', expectedRevision: 2, approvalId: 'x' }));
+  assert.deepEqual([reason, status], ['invalid_state', 'cancelled']);
+  await assert.rejects(client.getRun({ runId: 'c' }), ({ conflict: none }) => none === undefined);
+  await host.close();
+});
+
+const ENDS = {
+  'process.exit': 'for (const host of hosts) host.dispatchJson(process.env.CREATE); process.exit(7);',
+  'the end of the work': `
+    const controller = new AbortController();
+    for (const host of hosts) host.dispatchJson(process.env.CREATE, { signal: controller.signal });
+    controller.abort();
+    process.stdin.destroy();
+    process.exitCode = 7;`,
+};
+
+for (const [name, end] of Object.entries(ENDS)) {
+  test(`${name} while another program holds the files takes a second, not each file its time`, async () => {
+    const names = Array.from({ length: 6 }, fresh);
+    const script = `
+      import { Host } from 'agenthost';
+      const hosts = await Promise.all(JSON.parse(process.env.FILES).map((file) => Host.open('sqlite:' + file)));
+      console.log('open');
+      process.stdin.once('data', () => { ${end} });`;
+    const env = { ...process.env, FILES: JSON.stringify(names), CREATE: create('waits') };
+    const child = spawn(process.execPath, ['--input-type=module', '-e', script], { cwd: here, env, stdio: ['pipe', 'pipe', 'inherit'] });
+    await once(child.stdout, 'data');
+    const unlocks = await Promise.all(names.map(locked));
+    const started = performance.now();
+    child.stdin.write('now');
+    assert.deepEqual(await once(child, 'exit'), [7, null]);
+    // Each of the files would take its five seconds and more.
+    assert.ok(performance.now() - started < 20_000, `the exit took ${performance.now() - started} ms`);
+    await Promise.all(unlocks.map((unlock) => unlock()));
+  });
+}
+
 test('nothing of the URL is in what is shown, and a durable host cannot be posted', async () => {
   const file = fresh();
   const host = await Host.open(`sqlite:${file}`);
@@ -361,7 +452,8 @@ test('workers that are ended during calls close their hosts, and disturb nobody'
   for (const response of await Promise.all(mine)) assert.equal(read(response).ok, true);
   assert.equal(read(host.dispatchJsonSync(get('w0-19'))).ok, true);
   await host.close();
-  // The last host on a file takes its log away: the workers' hosts are closed too.
+  // The last host on a file takes its log away: the workers' hosts are closed too, perhaps behind their ends.
+  for (let turn = 0; turn < 500 && existsSync(`${file}-wal`); turn++) await new Promise((resolve) => setTimeout(resolve, 20));
   assert.equal(existsSync(`${file}-wal`), false);
 });
 

@@ -2,7 +2,7 @@
 
 import {
   BadResponse, Client, decodeResponse, encodeRequest, Host, HostError, isSensitiveName, negotiateVersion, supportedVersions,
-  type Call, type CreateRun, type DurableHost, type DurableOptions, type ErrorCode, type EventPage, type Json, type RunSubmission, type RunView, type Service,
+  type Call, type Conflict, type CreateRun, type DurableHost, type DurableOptions, type ErrorCode, type EventPage, type GivenRun, type Json, type RunSubmission, type RunView, type Service,
 } from 'agenthost';
 
 type Equal<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;
@@ -35,11 +35,52 @@ const incomplete: Service['createRun'] = () => ({ runId: 'r', status: 'running' 
 const status: Service['createRun'] = () => ({ runId: 'r', revision: 1, status: 'done' });
 void [missing, incomplete, status];
 
+// What people write: views and plain objects, at once and later, in one method; what has no value yet; frozen and narrower values.
+declare const kept: Map<string, RunView>;
+declare const view: RunView;
+const either: Service['getRun'] = ({ runId }) => kept.get(runId) ?? { runId, revision: 1, status: 'created', context: { runId } };
+const eitherLater: Service['getRun'] = async ({ runId }): Promise<RunView | GivenRun> => kept.get(runId) ?? { runId, revision: 1, status: 'created', context: { runId } };
+const nowOrLater: Service['getRun'] = ({ runId }) => (runId === '' ? view : Promise.resolve(view));
+const unset: Service['getRun'] = ({ runId }) => ({ runId, revision: 1, status: 'running', context: { runId, traceId: undefined, metadata: undefined }, approval: undefined, error: undefined, result: undefined, resultJson: undefined });
+const frozen: Service['listEvents'] = () => Object.freeze({ events: Object.freeze([Object.freeze({ runId: 'r', sequence: 1, type: 't', status: 'running', metadata: Object.freeze({ a: '1' }) } as const)]), nextSequence: 1 } as const);
+class Row {
+  constructor(readonly runId: string, readonly revision: number) {}
+  readonly status = 'running';
+  get context() {
+    return { runId: this.runId };
+  }
+  get result(): { answer: number } {
+    return { answer: 42 };
+  }
+}
+const row: Service['getRun'] = ({ runId }) => new Row(runId, 1);
+class Runs implements Service {
+  createRun = async (): Promise<RunSubmission> => submission;
+  async getRun({ runId }: { runId: string }): Promise<Row | RunView> {
+    return kept.get(runId) ?? new Row(runId, 1);
+  }
+  cancelRun(): RunSubmission {
+    return submission;
+  }
+  resolveApproval(): never {
+    throw new HostError('conflict', 'no');
+  }
+  async resumeRun(): Promise<never> {
+    throw new HostError('conflict', 'no');
+  }
+  listEvents(): EventPage {
+    return { events: [], nextSequence: 0, hasMore: false };
+  }
+}
+void [either, eitherLater, nowOrLater, unset, frozen, row, new Host(new Runs())];
+
 const host = new Host(service, { maxMessageBytes: 1024, sensitiveNames: ['pin'], requirePrincipal: true, timeoutMs: 5, onLog: ({ level, message, fields, cause }) => void [level, message, fields, cause] });
 // @ts-expect-error misspelled
 new Host(service, { maxMesageBytes: 1024 });
 // @ts-expect-error not a message
 void host.dispatchJson({});
+// @ts-expect-error nobody is said by leaving the principal out
+void host.dispatchJson('', { principal: undefined });
 // @ts-expect-error a synchronous dispatch cannot time out
 host.dispatchJsonSync('', { timeoutMs: 5 });
 same<ReturnType<Host['dispatchJson']>, Promise<Uint8Array>>(true);
@@ -64,7 +105,7 @@ export async function use(): Promise<void> {
 }
 
 export async function durable(): Promise<void> {
-  const options: DurableOptions = { leaseMs: 1, maxAttempts: 0, keyTtlMs: 1, maxMessageBytes: 1, sensitiveNames: ['pin'], requirePrincipal: true, timeoutMs: 0, onLog: () => {} };
+  const options: DurableOptions = { leaseMs: 1, maxAttempts: 0, keyTtlMs: 1, maxMessageBytes: 1, sensitiveNames: ['pin'], operators: ['root'] as const, requirePrincipal: true, timeoutMs: 0, onLog: () => {} };
   await using opened: DurableHost = await Host.open('sqlite:runs.db', options);
   opened.dispatchJsonSync('', { principal: 'alice', timeoutMs: 5 });
   const host: Host = opened;
@@ -80,6 +121,9 @@ const error = new HostError('not_found', 'no', { retryable: true, details: { a: 
 new HostError('notFound', 'no');
 const unknown: unknown = error;
 if (HostError.is(unknown)) same<typeof unknown.code, ErrorCode>(true);
+const head: number | undefined = error.conflict?.reason === 'cursor_ahead' ? error.conflict.headSequence : undefined;
+void head;
+same<typeof error.conflict, Conflict | undefined>(true);
 
 const prepared = encodeRequest('get_run', { runId: 'r' });
 const response = prepared.decodeResponse(host.dispatchJsonSync(prepared.bytes));

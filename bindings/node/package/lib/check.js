@@ -47,6 +47,13 @@ function text(where, value, most = Infinity) {
   return value;
 }
 
+/** An array of texts; none where it is undefined. */
+function texts(where, values) {
+  if (values === undefined) return [];
+  if (!Array.isArray(values)) throw new TypeError(`${where}: expected an array of strings, found ${kind(values)}`);
+  return Array.from(values, (value, index) => text(`${where}.${index}`, value));
+}
+
 /** JSON text. A lone surrogate becomes the escape that means the same, so that the core sees it and refuses it. */
 function json(where, value, most = Infinity) {
   if (typeof value !== 'string') throw new TypeError(`${where}: expected JSON text as a string, found ${kind(value)}`);
@@ -98,10 +105,9 @@ function callback(where, value) {
 }
 
 /** The limits that every host has, with their defaults. */
-function limits(where, { maxMessageBytes, sensitiveNames = [], requirePrincipal = false }) {
+function limits(where, { maxMessageBytes, sensitiveNames, requirePrincipal = false }) {
   const most = whole(`${where}: maxMessageBytes`, maxMessageBytes, 1) ?? native.defaultMaxMessageBytes();
-  if (!Array.isArray(sensitiveNames)) throw new TypeError(`${where}: sensitiveNames: expected an array of strings, found ${kind(sensitiveNames)}`);
-  const names = Array.from(sensitiveNames, (name, index) => text(`${where}: sensitiveNames.${index}`, name));
+  const names = texts(`${where}: sensitiveNames`, sensitiveNames);
   if (typeof requirePrincipal !== 'boolean') throw new TypeError(`${where}: requirePrincipal: expected a boolean, found ${kind(requirePrincipal)}`);
   return { maxMessageBytes: most, sensitiveNames: names, requirePrincipal };
 }
@@ -140,4 +146,4 @@ function kind(value) {
   }
 }
 
-module.exports = { LONGEST_DELAY_MS, callback, delay, json, kind, limits, message, messageBytes, options, pairs, principal, signal, text, whole };
+module.exports = { LONGEST_DELAY_MS, callback, delay, json, kind, limits, message, messageBytes, options, pairs, principal, signal, text, texts, whole };

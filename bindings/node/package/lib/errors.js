@@ -7,6 +7,8 @@ const native = require('./native');
 
 const MARK = Symbol.for('agenthost.HostError');
 const CODES = Object.freeze(native.errorCodes());
+const CONFLICT_REASONS = Object.freeze(native.conflictReasons());
+const CONFLICT_NUMBERS = ['currentRevision', 'retryAfterMs', 'firstSequence', 'headSequence'];
 const OPTIONS = ['retryable', 'details', 'detailsJson', 'metadata', 'originalCode', 'cause'];
 
 /** What a service answers when it cannot do what it is asked, and what a client throws when a host says so. */
@@ -26,6 +28,16 @@ class HostError extends Error {
     else freeJson.define(this, 'details', check.json('HostError: detailsJson', detailsJson));
     this.metadata = metadata;
     if (originalCode !== undefined) this.originalCode = originalCode;
+  }
+
+  /** Why a call conflicts with the state of a durable run, and what to go on with; undefined for any other error. */
+  get conflict() {
+    const { code, details } = this;
+    if (code !== 'conflict' || details === null || typeof details !== 'object' || !CONFLICT_REASONS.includes(details.reason)) return undefined;
+    const conflict = { reason: details.reason };
+    for (const name of CONFLICT_NUMBERS) if (Number.isSafeInteger(details[name])) conflict[name] = details[name];
+    if (typeof details.status === 'string') conflict.status = details.status;
+    return conflict;
   }
 
   /** Whether a value is a HostError, of this copy of the package or of another. Never throws. */

@@ -10,7 +10,7 @@ const { ServiceDispatcher } = require('./service-dispatcher');
 
 const LIMITS = ['maxMessageBytes', 'sensitiveNames', 'requirePrincipal'];
 const HOST_OPTIONS = [...LIMITS, 'timeoutMs', 'onLog'];
-const OPEN_OPTIONS = ['leaseMs', 'maxAttempts', 'keyTtlMs', ...HOST_OPTIONS];
+const OPEN_OPTIONS = ['leaseMs', 'maxAttempts', 'keyTtlMs', 'operators', ...HOST_OPTIONS];
 const DISPATCH_OPTIONS = ['principal', 'signal', 'timeoutMs'];
 const SYNC_OPTIONS = ['principal'];
 const DURABLE_SYNC_OPTIONS = ['principal', 'timeoutMs'];
@@ -29,13 +29,14 @@ class Host {
   }
 
   static async open(url, given) {
-    const { leaseMs, maxAttempts, keyTtlMs, ...options } = check.options('Host.open', given, OPEN_OPTIONS);
+    const { leaseMs, maxAttempts, keyTtlMs, operators, ...options } = check.options('Host.open', given, OPEN_OPTIONS);
     const address = check.text('Host.open: url', url);
     const settings = {
       ...check.limits('Host.open', options),
       leaseMs: check.whole('Host.open: leaseMs', leaseMs, 1),
       maxAttempts: check.whole('Host.open: maxAttempts', maxAttempts, 0),
       keyTtlMs: check.whole('Host.open: keyTtlMs', keyTtlMs, 1),
+      operators: check.texts('Host.open: operators', operators),
     };
     const { timeoutMs, onLog } = patience('Host.open', options);
     return new Host(await durable.open(address, settings, timeoutMs, onLog));

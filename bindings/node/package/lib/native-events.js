@@ -35,7 +35,7 @@ function listen() {
  * its receiver before any receiver runs, since code of the application could begin a call, or open a host, with the same number.
  */
 function deliver() {
-  const events = native.collect();
+  const events = native.takeEvents();
   const receivers = events.map(({ kind, number }) => (kind === 'response' ? takeCall(number) : hostReceiver(kind, number)));
   for (let index = 0; index < events.length; index++) receivers[index]?.(events[index].text);
 }

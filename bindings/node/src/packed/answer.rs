@@ -1,100 +1,104 @@
-//! Answers as JavaScript packs them, in the order of `lib/packed.js`.
+//! Answers as JavaScript packs them, in the order of `lib/packed/answer.js`.
 
 use agenthost::protocol::{ExecutionContext, FreeJson, Operation, Resolution, RunStatus};
 use agenthost::service::{Answer, ApprovalView, Event, EventPage, RunSubmission, RunView};
 
-use super::parts::{Bytes, Parts, Texts};
+use super::reader::{NumberBytes, Reader, Texts};
 
-/// The answer. None: a part is not what it has to be; then the answer has to come as JSON, whose faults have names.
-pub(crate) fn answer<'a>(operation: Operation, numbers: &'a [Bytes], texts: &'a Texts) -> Option<Answer<'a>> {
-    let mut parts = Parts::new(numbers, texts);
+/// The answer. None: a member is not what it has to be; then the answer has to come as JSON, whose faults have names.
+pub(crate) fn unpack<'a>(operation: Operation, numbers: &'a [NumberBytes], texts: &'a Texts) -> Option<Answer<'a>> {
+    let mut reader = Reader::new(numbers, texts);
     let answer = match operation {
-        Operation::GetRun => Answer::Run(run(&mut parts)?),
-        Operation::ListEvents => Answer::Page(page(&mut parts)?),
-        _ => Answer::Submission(RunSubmission { run_id: parts.cow()?, revision: parts.unsigned()?, status: status(&mut parts)? }),
+        Operation::GetRun => Answer::Run(run(&mut reader)?),
+        Operation::ListEvents => Answer::Page(page(&mut reader)?),
+        _ => Answer::Submission(RunSubmission {
+            run_id: reader.cow()?,
+            revision: reader.unsigned()?,
+            status: status(&mut reader)?,
+        }),
     };
-    parts.end().then_some(answer)
+    reader.end().then_some(answer)
 }
 
 #[inline(always)]
-fn run<'a>(parts: &mut Parts<'a>) -> Option<RunView<'a>> {
+fn run<'a>(reader: &mut Reader<'a>) -> Option<RunView<'a>> {
     Some(RunView {
-        run_id: parts.cow()?,
-        revision: parts.unsigned()?,
-        status: status(parts)?,
-        context: context(parts)?,
-        created_at_unix_ms: parts.signed()?,
-        updated_at_unix_ms: parts.signed()?,
-        completed_at_unix_ms: parts.optional()?,
-        approval: if parts.flag()? { Some(approval(parts)?) } else { None },
-        result: free(parts)?,
-        error: parts.cow()?,
-        metadata: parts.metadata()?,
+        run_id: reader.cow()?,
+        revision: reader.unsigned()?,
+        status: status(reader)?,
+        context: context(reader)?,
+        created_at_unix_ms: reader.signed()?,
+        updated_at_unix_ms: reader.signed()?,
+        completed_at_unix_ms: reader.optional()?,
+        approval: if reader.flag()? { Some(approval(reader)?) } else { None },
+        result: free(reader)?,
+        error: reader.cow()?,
+        metadata: reader.metadata()?,
     })
 }
 
 #[inline(always)]
-fn context<'a>(parts: &mut Parts<'a>) -> Option<ExecutionContext<'a>> {
+fn context<'a>(reader: &mut Reader<'a>) -> Option<ExecutionContext<'a>> {
     Some(ExecutionContext {
-        run_id: parts.cow()?,
-        trace_id: parts.cow()?,
-        request_id: parts.cow()?,
-        tenant_id: parts.cow()?,
-        user_id: parts.cow()?,
-        application_id: parts.cow()?,
-        workspace_id: parts.cow()?,
-        conversation_id: parts.cow()?,
-        agent_id: parts.cow()?,
-        locale: parts.cow()?,
-        deadline_unix_ms: parts.optional()?,
-        metadata: parts.metadata()?,
+        run_id: reader.cow()?,
+        trace_id: reader.cow()?,
+        request_id: reader.cow()?,
+        tenant_id: reader.cow()?,
+        user_id: reader.cow()?,
+        application_id: reader.cow()?,
+        workspace_id: reader.cow()?,
+        conversation_id: reader.cow()?,
+        agent_id: reader.cow()?,
+        locale: reader.cow()?,
+        deadline_unix_ms: reader.optional()?,
+        metadata: reader.metadata()?,
     })
 }
 
-fn approval<'a>(parts: &mut Parts<'a>) -> Option<ApprovalView<'a>> {
+fn approval<'a>(reader: &mut Reader<'a>) -> Option<ApprovalView<'a>> {
     Some(ApprovalView {
-        approval_id: parts.cow()?,
-        tool_call_id: parts.cow()?,
-        tool_name: parts.cow()?,
-        resolution: Resolution::from_name(parts.text()?)?,
-        reason: parts.cow()?,
-        created_at_unix_ms: parts.signed()?,
-        resolved_at_unix_ms: parts.optional()?,
-        metadata: parts.metadata()?,
+        approval_id: reader.cow()?,
+        tool_call_id: reader.cow()?,
+        tool_name: reader.cow()?,
+        resolution: Resolution::from_name(reader.text()?)?,
+        reason: reader.cow()?,
+        created_at_unix_ms: reader.signed()?,
+        resolved_at_unix_ms: reader.optional()?,
+        metadata: reader.metadata()?,
     })
 }
 
-fn page<'a>(parts: &mut Parts<'a>) -> Option<EventPage<'a>> {
-    let (next_sequence, has_more) = (parts.unsigned()?, parts.flag()?);
-    let count = parts.count()?;
+fn page<'a>(reader: &mut Reader<'a>) -> Option<EventPage<'a>> {
+    let (next_sequence, has_more) = (reader.unsigned()?, reader.flag()?);
+    let count = reader.count()?;
     // An event takes nine numbers at the least: what is said to follow and does not takes no memory.
-    let mut events = Vec::with_capacity(count.min(parts.left() / 9));
+    let mut events = Vec::with_capacity(count.min(reader.left() / 9));
     for _ in 0..count {
-        events.push(event(parts)?);
+        events.push(event(reader)?);
     }
     Some(EventPage { events, next_sequence, has_more })
 }
 
-fn event<'a>(parts: &mut Parts<'a>) -> Option<Event<'a>> {
+fn event<'a>(reader: &mut Reader<'a>) -> Option<Event<'a>> {
     Some(Event {
-        run_id: parts.cow()?,
-        sequence: parts.unsigned()?,
-        event_type: parts.cow()?,
-        status: status(parts)?,
-        step_id: parts.cow()?,
-        tool_call_id: parts.cow()?,
-        timestamp_unix_ms: parts.signed()?,
-        data: free(parts)?,
-        metadata: parts.metadata()?,
+        run_id: reader.cow()?,
+        sequence: reader.unsigned()?,
+        event_type: reader.cow()?,
+        status: status(reader)?,
+        step_id: reader.cow()?,
+        tool_call_id: reader.cow()?,
+        timestamp_unix_ms: reader.signed()?,
+        data: free(reader)?,
+        metadata: reader.metadata()?,
     })
 }
 
-fn status(parts: &mut Parts<'_>) -> Option<RunStatus> {
-    RunStatus::from_name(parts.text()?)
+fn status(reader: &mut Reader<'_>) -> Option<RunStatus> {
+    RunStatus::from_name(reader.text()?)
 }
 
-fn free<'a>(parts: &mut Parts<'a>) -> Option<FreeJson<'a>> {
-    FreeJson::new(parts.text()?).ok()
+fn free<'a>(reader: &mut Reader<'a>) -> Option<FreeJson<'a>> {
+    FreeJson::new(reader.text()?).ok()
 }
 
 #[cfg(test)]
@@ -112,7 +116,7 @@ mod tests {
         (vec![value], String::new())
     }
 
-    fn packed(parts: &[Part]) -> (Vec<Bytes>, Texts) {
+    fn packed(parts: &[Part]) -> (Vec<NumberBytes>, Texts) {
         let numbers = parts.iter().flat_map(|(numbers, _)| numbers.iter().map(|number| number.to_ne_bytes())).collect();
         let texts: Vec<u16> = parts.iter().flat_map(|(_, text)| text.encode_utf16()).collect();
         (numbers, Texts::new(&texts).unwrap())
@@ -120,7 +124,7 @@ mod tests {
 
     fn is_answer(operation: Operation, parts: &[Part]) -> bool {
         let (numbers, texts) = packed(parts);
-        answer(operation, &numbers, &texts).is_some()
+        unpack(operation, &numbers, &texts).is_some()
     }
 
     fn a_run() -> Vec<Part> {
@@ -135,7 +139,7 @@ mod tests {
     #[test]
     fn a_run_is_unpacked() {
         let (numbers, texts) = packed(&a_run());
-        let Some(Answer::Run(run)) = answer(Operation::GetRun, &numbers, &texts) else { panic!("not a run") };
+        let Some(Answer::Run(run)) = unpack(Operation::GetRun, &numbers, &texts) else { panic!("not a run") };
         assert_eq!((&*run.run_id, run.revision, run.status, &*run.error), ("a", 7, RunStatus::Running, "it"));
         assert_eq!((&*run.context.trace_id, run.context.deadline_unix_ms, run.completed_at_unix_ms), ("t", Some(5), None));
         assert_eq!((run.created_at_unix_ms, run.updated_at_unix_ms, &run.approval), (-1, 2, &None));
@@ -152,7 +156,7 @@ mod tests {
         assert!(is_answer(Operation::GetRun, &parts));
         let (numbers, texts) = packed(&parts);
         for length in 0..numbers.len() {
-            assert!(answer(Operation::GetRun, &numbers[..length], &texts).is_none(), "{length}");
+            assert!(unpack(Operation::GetRun, &numbers[..length], &texts).is_none(), "{length}");
         }
         for more in [number(0.0), (vec![], "x".to_owned())] {
             assert!(!is_answer(Operation::GetRun, &[&*parts, &[more]].concat()));
@@ -178,7 +182,7 @@ mod tests {
     fn text_of_any_length() {
         for value in ["", "a", "ä", "\u{1f600}", &"x".repeat(127), &"ü\u{1f600}".repeat(70_000)] {
             let (numbers, texts) = packed(&[text(value), number(1.0), text("created")]);
-            let Some(Answer::Submission(submission)) = answer(Operation::CreateRun, &numbers, &texts) else { panic!("{value}") };
+            let Some(Answer::Submission(submission)) = unpack(Operation::CreateRun, &numbers, &texts) else { panic!("{value}") };
             assert_eq!(submission.run_id, value);
         }
         let mut cut = [text("\u{1f600}"), number(1.0), text("created")];
@@ -198,7 +202,7 @@ mod tests {
     fn a_count_without_events() {
         assert!(!is_answer(Operation::ListEvents, &[number(0.0), number(0.0), number(9_007_199_254_740_991.0)]));
         let (numbers, texts) = packed(&[number(0.0), number(1.0), number(0.0)]);
-        let Some(Answer::Page(page)) = answer(Operation::ListEvents, &numbers, &texts) else { panic!("not a page") };
+        let Some(Answer::Page(page)) = unpack(Operation::ListEvents, &numbers, &texts) else { panic!("not a page") };
         assert!(page.events.is_empty() && page.has_more);
     }
 }

@@ -1,4 +1,4 @@
-//! Calls as JavaScript takes them apart, in the order of `lib/packed.js`.
+//! Calls as JavaScript takes them apart, in the order of `lib/packed/call.js`.
 
 use agenthost::protocol::{ExecutionContext, Metadata, Operation};
 use agenthost::service::{Call, CreateRun, Request};
@@ -13,22 +13,22 @@ use super::Header;
 ///
 /// The header is the call's number, and how many units each part of the text takes but the last. The time is a context's deadline, or
 /// NaN.
-pub(crate) struct Told {
+pub(crate) struct PackedCall {
     pub(crate) text: Vec<u8>,
     header: Header,
     time: f64,
 }
 
-/// Tells JavaScript of a call.
-pub(crate) fn call(number: usize, call: &Call<'_>, request: &Request<'_>) -> Told {
-    let told = Writer::write(number, call, request, str::len);
+/// Packs a call that JavaScript knows by `number`.
+pub(crate) fn pack(number: usize, call: &Call<'_>, request: &Request<'_>) -> PackedCall {
+    let packed = Writer::write(number, call, request, str::len);
     // A unit is a byte as long as all is ASCII.
-    if told.text.is_ascii() { told } else { Writer::write(number, call, request, |text| text.encode_utf16().count()) }
+    if packed.text.is_ascii() { packed } else { Writer::write(number, call, request, |text| text.encode_utf16().count()) }
 }
 
-impl Told {
-    /// Puts the numbers to the beginning of the memory for them.
-    pub(crate) fn put(&self, memory: &mut [u8]) {
+impl PackedCall {
+    /// Writes the numbers to the beginning of the memory for them.
+    pub(crate) fn write_numbers(&self, memory: &mut [u8]) {
         let (header, times) = memory.split_at_mut_checked(size_of::<Header>()).unwrap_or_default();
         for (place, number) in header.as_chunks_mut().0.iter_mut().zip(self.header) {
             *place = number.to_ne_bytes();
@@ -45,18 +45,18 @@ const DIGITS: usize = 5;
 const USUAL: usize = 512;
 
 struct Writer<U> {
-    told: Told,
+    packed: PackedCall,
     /// How many numbers the header has.
     numbers: usize,
     units: U,
 }
 
 impl<U: Fn(&str) -> usize> Writer<U> {
-    fn write(number: usize, call: &Call<'_>, request: &Request<'_>, units: U) -> Told {
-        let told = Told { text: Vec::with_capacity(USUAL), header: Header::default(), time: f64::NAN };
-        let mut writer = Writer { told, numbers: 0, units };
+    fn write(number: usize, call: &Call<'_>, request: &Request<'_>, units: U) -> PackedCall {
+        let packed = PackedCall { text: Vec::with_capacity(USUAL), header: Header::default(), time: f64::NAN };
+        let mut writer = Writer { packed, numbers: 0, units };
         writer.number(number);
-        writer.told.text.push(b'0' + digit(call.operation));
+        writer.packed.text.push(b'0' + digit(call.operation));
         writer.text(&call.request_id);
         writer.text(&call.idempotency_key);
         writer.metadata(&call.metadata);
@@ -65,7 +65,7 @@ impl<U: Fn(&str) -> usize> Writer<U> {
             Request::CreateRun(request) => writer.create_run(request),
             other => writer.last(&other.to_json()),
         }
-        writer.told
+        writer.packed
     }
 
     fn create_run(&mut self, CreateRun { context, metadata, .. }: &CreateRun<'_>) {
@@ -76,13 +76,13 @@ impl<U: Fn(&str) -> usize> Writer<U> {
             self.text(text);
         }
         self.text(locale);
-        self.told.time = context.deadline_unix_ms.map_or(f64::NAN, |time| time as f64);
+        self.packed.time = context.deadline_unix_ms.map_or(f64::NAN, |time| time as f64);
         self.metadata(&context.metadata);
         self.metadata(metadata);
     }
 
     fn number(&mut self, number: usize) {
-        self.told.header[self.numbers] = number as u32;
+        self.packed.header[self.numbers] = number as u32;
         self.numbers += 1;
     }
 
@@ -97,7 +97,7 @@ impl<U: Fn(&str) -> usize> Writer<U> {
             for text in [name, value] {
                 let units = (self.units)(text);
                 length += DIGITS + units;
-                self.told.text.extend_from_slice(&digits(units));
+                self.packed.text.extend_from_slice(&digits(units));
                 self.last(text);
             }
         }
@@ -106,7 +106,7 @@ impl<U: Fn(&str) -> usize> Writer<U> {
 
     /// A text whose units nobody has to know.
     fn last(&mut self, text: &str) {
-        self.told.text.extend_from_slice(text.as_bytes());
+        self.packed.text.extend_from_slice(text.as_bytes());
     }
 }
 
@@ -114,7 +114,7 @@ fn digits(number: usize) -> [u8; DIGITS] {
     std::array::from_fn(|digit| (number >> (7 * digit)) as u8 & 0x7f)
 }
 
-/// The order of the methods in `lib/call.js`.
+/// The order of the operations in `lib/operations.js`.
 fn digit(operation: Operation) -> u8 {
     match operation {
         Operation::CreateRun => 0,

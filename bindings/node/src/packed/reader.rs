@@ -1,12 +1,12 @@
-//! The parts of an answer as `lib/scratch.js` has them: numbers, and the texts that some of them measure. JavaScript has looked at the
-//! numbers: each is a whole one, or NaN where there may be none.
+//! Reads the members of a packed answer in turn, as `lib/packed/numbers.js` writes them: numbers, and the texts that some of them
+//! measure. JavaScript has looked at the numbers: each is a whole one, or NaN where there may be none.
 
 use std::borrow::Cow;
 
 use agenthost::protocol::Metadata;
 
 /// A number as the bytes of a double.
-pub(crate) type Bytes = [u8; 8];
+pub(crate) type NumberBytes = [u8; 8];
 
 /// Texts behind each other, in UTF-8.
 pub(crate) struct Texts {
@@ -27,16 +27,16 @@ impl Texts {
     }
 }
 
-/// The parts that are left. A part that is not what it has to be is `None`.
-pub(super) struct Parts<'a> {
-    numbers: &'a [Bytes],
+/// The members that are left. One that is not what it has to be is `None`.
+pub(super) struct Reader<'a> {
+    numbers: &'a [NumberBytes],
     texts: &'a str,
     is_ascii: bool,
 }
 
-impl<'a> Parts<'a> {
-    pub(super) fn new(numbers: &'a [Bytes], texts: &'a Texts) -> Parts<'a> {
-        Parts { numbers, texts: &texts.utf8, is_ascii: texts.is_ascii }
+impl<'a> Reader<'a> {
+    pub(super) fn new(numbers: &'a [NumberBytes], texts: &'a Texts) -> Reader<'a> {
+        Reader { numbers, texts: &texts.utf8, is_ascii: texts.is_ascii }
     }
 
     #[inline]
