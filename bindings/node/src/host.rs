@@ -2,20 +2,22 @@
 
 use std::cell::RefCell;
 use std::rc::Rc;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
-use agenthost::dispatch::{Dispatcher, UnavailableReason};
-use agenthost::host::{Host, HostOptions, OpenCall, Opened};
-use agenthost::protocol::{ErrorCode, FreeJson, HostError, SensitiveNames};
+use agenthost::binding::{HostSettings, LogQueue};
+use agenthost::dispatch::UnavailableReason;
+use agenthost::host::{Host, OpenCall, Opened};
+use agenthost::protocol::{ErrorCode, FreeJson, HostError};
 use agenthost::service::{Answer, Request};
 use napi::JsString;
 use napi::bindgen_prelude::{BufferSlice, Either, Env, Error, Null, Object, Result};
 use napi_derive::napi;
+use serde_json::Value;
 use slab::Slab;
 
 use crate::environment::{self, AtEnd};
-use crate::log::{self, Record};
+use crate::log;
 use crate::misuse::invalid;
 use crate::node_api::{self, Arguments, Function, Returned};
 use crate::packed::{self, NumberBytes, PackedCall, Texts};
@@ -34,7 +36,7 @@ struct NodeHost {
     /// The calls that JavaScript serves, by the numbers that it knows them by.
     calls: RefCell<Slab<OpenCall>>,
     /// What the host has logged since JavaScript was last given it.
-    records: Arc<Mutex<Vec<Record>>>,
+    records: Arc<LogQueue>,
     /// The environment that made it.
     environment: usize,
 }
@@ -57,20 +59,14 @@ pub(crate) fn create_host(
     sensitive_names: Vec<String>,
     require_principal: bool,
 ) -> Result<u32> {
-    let sensitive_names = SensitiveNames::with(sensitive_names).map_err(invalid)?;
-    let dispatcher = Dispatcher { max_message_bytes: max_message_bytes as usize, sensitive_names, require_principal };
-    make_host(dispatcher, environment::name(&env), environment::end_of(&env))
+    let max_message_bytes = Some(max_message_bytes as usize);
+    let settings = HostSettings { max_message_bytes, sensitive_names, require_principal, default_timeout: None };
+    make_host(&settings, environment::name(&env), environment::end_of(&env))
 }
 
-fn make_host(dispatcher: Dispatcher, environment: usize, at_end: impl FnOnce(AtEnd) -> Result<()>) -> Result<u32> {
-    let records = Arc::new(Mutex::new(Vec::new()));
-    let log = {
-        let records = records.clone();
-        Box::new(move |level, message: &str, fields: &[(&str, &str)]| {
-            records.lock().unwrap_or_else(PoisonError::into_inner).push(log::record(level, message, fields));
-        })
-    };
-    let host = Host::without_service(HostOptions { dispatcher, default_timeout: None, log: Some(log) });
+fn make_host(settings: &HostSettings, environment: usize, at_end: impl FnOnce(AtEnd) -> Result<()>) -> Result<u32> {
+    let records = Arc::new(LogQueue::default());
+    let host = Host::without_service(settings.options(Some(records.hook())).map_err(invalid)?);
     watch(environment, at_end)?;
     Ok(HOSTS.with(|hosts| hosts.add(NodeHost { host, calls: RefCell::default(), records, environment })))
 }
@@ -320,8 +316,10 @@ impl NodeHost {
     }
 
     fn take_records(&self) -> Option<String> {
-        let records = std::mem::take(&mut *self.records.lock().unwrap_or_else(PoisonError::into_inner));
-        if records.is_empty() { None } else { Some(serde_json::to_string(&records).unwrap_or_else(|_| "[]".to_owned())) }
+        if self.records.is_empty() {
+            return None;
+        }
+        Some(Value::from_iter(self.records.take_all().iter().map(log::to_json)).to_string())
     }
 }
 
@@ -352,7 +350,7 @@ pub(crate) mod tests {
     fn a_waiting_call_is_answered_when_its_environment_ends() {
         let mut asked = Vec::new();
         let mut make = |environment| {
-            make_host(Dispatcher::default(), environment, |ended| {
+            make_host(&HostSettings::default(), environment, |ended| {
                 asked.push((environment, ended));
                 Ok(())
             })

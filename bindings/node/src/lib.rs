@@ -12,7 +12,6 @@ mod client;
 mod client_response;
 mod durable;
 mod environment;
-mod event_queue;
 mod host;
 mod log;
 mod misuse;

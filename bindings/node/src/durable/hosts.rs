@@ -6,15 +6,14 @@ use std::rc::Rc;
 use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
-use agenthost::host::{Host, Pending};
-use agenthost::runs::{OpenError, Runs};
-use napi::bindgen_prelude::{Error, Result};
+use agenthost::binding::{DurableHost, LogRecord, NotifyQueue, PendingResponse, in_background};
+use agenthost::runs::OpenError;
+use napi::bindgen_prelude::Result;
 use napi_derive::napi;
 use slab::Slab;
 
 use crate::environment::AtEnd;
-use crate::event_queue::{EventQueue, Notify};
-use crate::log::Record;
+use crate::log;
 use crate::misuse::invalid;
 use crate::text::response_text;
 
@@ -22,22 +21,27 @@ use crate::text::response_text;
 /// then what is not written is as after a crash, and Node exits all the same.
 const LONGEST_END: Duration = Duration::from_secs(1);
 
-/// Runs, and the host that they serve. A closed one still answers: that it is closed.
-#[derive(Clone)]
-pub(super) struct DurableHost {
-    pub(super) host: Host,
-    pub(super) runs: Runs,
-    /// JavaScript has begun to close it.
-    pub(super) closing: bool,
-}
-
 /// What other threads tell: each event says which call or host of JavaScript it is about.
 pub(super) enum Event {
-    Response { call: usize, response: Vec<u8> },
-    Opened { host: usize, opened: std::result::Result<Box<DurableHost>, OpenError> },
-    Closed { host: usize },
-    Log { host: usize, record: Record },
+    /// It is there to be taken.
+    Response {
+        call: usize,
+    },
+    Opened {
+        host: usize,
+        opened: std::result::Result<Box<DurableHost>, OpenError>,
+    },
+    Closed {
+        host: usize,
+    },
+    Log {
+        host: usize,
+        record: LogRecord,
+    },
 }
+
+/// The events of one environment. What notifies its loop may do so from any thread, also when the loop has ended.
+pub(super) type Events = NotifyQueue<Event, Box<dyn FnMut() + Send>>;
 
 /// An event for JavaScript.
 #[napi(object, object_from_js = false)]
@@ -53,12 +57,12 @@ pub(crate) struct NativeEvent {
 /// The durable hosts of one environment.
 pub(super) struct DurableHosts {
     environment: usize,
-    pub(super) events: Arc<EventQueue<Event>>,
+    pub(super) events: Arc<Events>,
     /// By the numbers that JavaScript knows them by; nothing while one is being opened, and while one that JavaScript has lost is
-    /// being closed.
+    /// being closed. A closed one still answers: that it is closed.
     pub(super) hosts: RefCell<Slab<Option<DurableHost>>>,
     /// The calls that wait.
-    pub(super) calls: RefCell<Slab<Pending>>,
+    pub(super) calls: RefCell<Slab<PendingResponse>>,
 }
 
 thread_local! {
@@ -76,11 +80,11 @@ impl DurableHosts {
     /// Begins those of an environment, once; `at_end` has its function called when the environment ends.
     pub(super) fn begin(
         environment: usize,
-        notify: Notify,
+        notify: impl FnMut() + Send + 'static,
         at_end: impl FnOnce(AtEnd) -> Result<()>,
     ) -> Result<Rc<DurableHosts>> {
         at_end(Box::new(move || environment_ended(environment)))?;
-        let events = Arc::new(EventQueue::new(notify));
+        let events = Arc::new(Events::new(Box::new(notify)));
         let begun = Rc::new(DurableHosts { environment, events, hosts: RefCell::default(), calls: RefCell::default() });
         ENVIRONMENTS.with(|all| all.borrow_mut().push(begun.clone()));
         Ok(begun)
@@ -95,9 +99,9 @@ impl DurableHosts {
     pub(super) fn take(&self, event: Event) -> NativeEvent {
         let told = |kind, number: usize, text| NativeEvent { kind, number: number as u32, text };
         match event {
-            Event::Response { call, response } => {
-                drop(self.calls.borrow_mut().try_remove(call));
-                told("response", call, response_text(response))
+            Event::Response { call } => {
+                let response = self.calls.borrow_mut().try_remove(call).and_then(|pending| pending.take());
+                told("response", call, response_text(response.unwrap_or_default()))
             }
             Event::Opened { host, opened: Ok(opened) } => {
                 if let Some(place) = self.hosts.borrow_mut().get_mut(host) {
@@ -107,12 +111,7 @@ impl DurableHosts {
             }
             Event::Opened { host, opened: Err(error) } => {
                 drop(self.hosts.borrow_mut().try_remove(host));
-                let what = match &error {
-                    OpenError::Url(_) => "url",
-                    OpenError::Option(_) => "option",
-                    OpenError::Store(_) => "store",
-                };
-                told("refused", host, serde_json::to_string(&[what, &error.to_string()]).unwrap_or_default())
+                told("refused", host, serde_json::to_string(&[error.refused(), &error.to_string()]).unwrap_or_default())
             }
             Event::Closed { host } => {
                 let mut hosts = self.hosts.borrow_mut();
@@ -121,24 +120,9 @@ impl DurableHosts {
                 }
                 told("closed", host, String::new())
             }
-            Event::Log { host, record } => told("log", host, serde_json::to_string(&record).unwrap_or_default()),
+            Event::Log { host, record } => told("log", host, log::to_json(&record).to_string()),
         }
     }
-}
-
-/// Runs work that may take long on a thread of its own.
-pub(super) fn spawn(name: &str, work: impl FnOnce() + Send + 'static) -> Result<()> {
-    let started = std::thread::Builder::new().name(name.into()).spawn(work);
-    started.map(drop).map_err(|error| Error::from_reason(format!("no thread could be started: {error}")))
-}
-
-/// Answers the calls that wait, commits what is accepted, and ends.
-pub(super) fn close(DurableHost { host, runs, .. }: DurableHost) {
-    // The first answers whoever waits; the second waits for responses that other threads are delivering.
-    if host.close(Some(Duration::ZERO)).is_err() {
-        let _ = host.close(None);
-    }
-    runs.close();
 }
 
 /// Closes the durable hosts of an environment that ends. Whoever waits is answered before this returns.
@@ -152,12 +136,12 @@ fn environment_ended(environment: usize) {
     ended.events.close();
     let hosts = std::mem::take(&mut *ended.hosts.borrow_mut());
     let (closing, all_closed) = mpsc::channel::<()>();
-    for (_, host) in hosts.into_iter().filter_map(|(number, host)| Some((number, host?))) {
+    for host in hosts.into_iter().filter_map(|(_, host)| host) {
         let _ = host.host.close(Some(Duration::ZERO));
         let closing = closing.clone();
         // Without a thread the host is dropped here, which closes it.
-        let _ = spawn("agenthost-close", move || {
-            close(host);
+        let _ = in_background("agenthost-close", move || {
+            host.close();
             drop(closing);
         });
     }
@@ -169,10 +153,12 @@ fn environment_ended(environment: usize) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use agenthost::host::{DeferredReply, DeferringService, HostOptions, Reply};
-    use agenthost::runs::RunsOptions;
+    use agenthost::binding::{Begun, begin};
+    use agenthost::host::{DeferredReply, DeferringService, Host, HostOptions, Reply};
+    use agenthost::runs::{Runs, RunsOptions};
     use agenthost::service::{Call, Request};
     use std::sync::Mutex;
+    use std::sync::atomic::{AtomicUsize, Ordering};
 
     /// Keeps every reply, and answers none.
     struct Silent(Mutex<Vec<DeferredReply>>);
@@ -185,31 +171,27 @@ mod tests {
 
     #[test]
     fn a_waiting_call_is_answered_when_its_environment_ends() {
-        let (mut at_end, notified) = (Vec::new(), Arc::new(Mutex::new(0)));
+        let (mut at_end, notified) = (Vec::new(), Arc::new(AtomicUsize::new(0)));
         let count = notified.clone();
-        let notify: Notify = Arc::new(move || *count.lock().unwrap() += 1);
+        let notify = move || _ = count.fetch_add(1, Ordering::SeqCst);
         let all = DurableHosts::begin(8, notify, |ended| {
             at_end.push(ended);
             Ok(())
-        });
-        let all = all.unwrap();
+        })
+        .unwrap();
         let host = Host::deferring(Box::new(Silent(Mutex::default())), HostOptions::default());
         let runs = Runs::open("memory:", RunsOptions::default()).unwrap();
-        all.hosts.borrow_mut().insert(Some(DurableHost { host: host.clone(), runs, closing: false }));
-        let (sender, responses) = mpsc::channel();
-        let (done, events) = (sender.clone(), all.events.clone());
-        let answer = move |response: Vec<u8>| {
-            events.push(Event::Response { call: 0, response: response.clone() });
-            done.send(response_text(response)).unwrap();
-        };
-        host.dispatch_async(crate::host::tests::GET_RUN, None, drop, answer).unwrap();
-        assert!(responses.try_recv().is_err(), "nobody has answered");
+        all.hosts.borrow_mut().insert(Some(DurableHost { host: host.clone(), runs }));
+        let events = all.events.clone();
+        let notify = move || events.push(Event::Response { call: 0 });
+        let Ok(Begun::Pending(pending)) = begin(&host, crate::host::tests::GET_RUN, None, notify) else { panic!("not begun") };
+        assert!(pending.take().is_none(), "nobody has answered");
 
         assert_eq!(at_end.len(), 1);
         at_end.into_iter().for_each(|ended| ended());
-        let response = responses.try_recv().expect("the end answers before it returns");
+        let response = response_text(pending.take().expect("the end answers before it returns"));
         assert!(response.contains(r#""requestId":"r-1""#) && response.contains(r#""reason":"closed""#), "{response}");
-        assert_eq!(*notified.lock().unwrap(), 0, "nobody is notified at the end");
-        assert!(all.events.take().is_empty());
+        assert_eq!(notified.load(Ordering::SeqCst), 0, "nobody is notified at the end");
+        assert!(all.events.take_all().is_empty());
     }
 }

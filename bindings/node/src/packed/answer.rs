@@ -1,5 +1,6 @@
 //! Answers as JavaScript packs them, in the order of `lib/packed/answer.js`.
 
+use agenthost::members;
 use agenthost::protocol::{ExecutionContext, FreeJson, Operation, Resolution, RunStatus};
 use agenthost::service::{Answer, ApprovalView, Event, EventPage, RunSubmission, RunView};
 
@@ -9,96 +10,66 @@ use super::reader::{NumberBytes, Reader, Texts};
 pub(crate) fn unpack<'a>(operation: Operation, numbers: &'a [NumberBytes], texts: &'a Texts) -> Option<Answer<'a>> {
     let mut reader = Reader::new(numbers, texts);
     let answer = match operation {
-        Operation::GetRun => Answer::Run(run(&mut reader)?),
-        Operation::ListEvents => Answer::Page(page(&mut reader)?),
-        _ => Answer::Submission(RunSubmission {
-            run_id: reader.cow()?,
-            revision: reader.unsigned()?,
-            status: status(&mut reader)?,
-        }),
+        Operation::GetRun => Answer::Run(reader.run()?),
+        Operation::ListEvents => Answer::Page(reader.page()?),
+        _ => Answer::Submission(reader.submission()?),
     };
     reader.end().then_some(answer)
 }
 
-#[inline(always)]
-fn run<'a>(reader: &mut Reader<'a>) -> Option<RunView<'a>> {
-    Some(RunView {
-        run_id: reader.cow()?,
-        revision: reader.unsigned()?,
-        status: status(reader)?,
-        context: context(reader)?,
-        created_at_unix_ms: reader.signed()?,
-        updated_at_unix_ms: reader.signed()?,
-        completed_at_unix_ms: reader.optional()?,
-        approval: if reader.flag()? { Some(approval(reader)?) } else { None },
-        result: free(reader)?,
-        error: reader.cow()?,
-        metadata: reader.metadata()?,
-    })
+/// Reads a value of a type, member by member in the contract's order: each kind of member is a method of the reader.
+macro_rules! read {
+    ({ $reader:ident } $type:ident { $($name:ident = $field:ident: $kind:ident,)* }) => {
+        Some($type { $($field: $reader.$kind()?),* })
+    };
 }
 
-#[inline(always)]
-fn context<'a>(reader: &mut Reader<'a>) -> Option<ExecutionContext<'a>> {
-    Some(ExecutionContext {
-        run_id: reader.cow()?,
-        trace_id: reader.cow()?,
-        request_id: reader.cow()?,
-        tenant_id: reader.cow()?,
-        user_id: reader.cow()?,
-        application_id: reader.cow()?,
-        workspace_id: reader.cow()?,
-        conversation_id: reader.cow()?,
-        agent_id: reader.cow()?,
-        locale: reader.cow()?,
-        deadline_unix_ms: reader.optional()?,
-        metadata: reader.metadata()?,
-    })
-}
-
-fn approval<'a>(reader: &mut Reader<'a>) -> Option<ApprovalView<'a>> {
-    Some(ApprovalView {
-        approval_id: reader.cow()?,
-        tool_call_id: reader.cow()?,
-        tool_name: reader.cow()?,
-        resolution: Resolution::from_name(reader.text()?)?,
-        reason: reader.cow()?,
-        created_at_unix_ms: reader.signed()?,
-        resolved_at_unix_ms: reader.optional()?,
-        metadata: reader.metadata()?,
-    })
-}
-
-fn page<'a>(reader: &mut Reader<'a>) -> Option<EventPage<'a>> {
-    let (next_sequence, has_more) = (reader.unsigned()?, reader.flag()?);
-    let count = reader.count()?;
-    // An event takes nine numbers at the least: what is said to follow and does not takes no memory.
-    let mut events = Vec::with_capacity(count.min(reader.left() / 9));
-    for _ in 0..count {
-        events.push(event(reader)?);
+impl<'a> Reader<'a> {
+    #[inline(always)]
+    fn run(&mut self) -> Option<RunView<'a>> {
+        members!(RunView => read! { self })
     }
-    Some(EventPage { events, next_sequence, has_more })
-}
 
-fn event<'a>(reader: &mut Reader<'a>) -> Option<Event<'a>> {
-    Some(Event {
-        run_id: reader.cow()?,
-        sequence: reader.unsigned()?,
-        event_type: reader.cow()?,
-        status: status(reader)?,
-        step_id: reader.cow()?,
-        tool_call_id: reader.cow()?,
-        timestamp_unix_ms: reader.signed()?,
-        data: free(reader)?,
-        metadata: reader.metadata()?,
-    })
-}
+    fn submission(&mut self) -> Option<RunSubmission<'a>> {
+        members!(RunSubmission => read! { self })
+    }
 
-fn status(reader: &mut Reader<'_>) -> Option<RunStatus> {
-    RunStatus::from_name(reader.text()?)
-}
+    fn page(&mut self) -> Option<EventPage<'a>> {
+        let (next_sequence, has_more) = (self.unsigned()?, self.flag()?);
+        let count = self.count()?;
+        // An event takes nine numbers at the least: what is said to follow and does not takes no memory.
+        let mut events = Vec::with_capacity(count.min(self.left() / 9));
+        for _ in 0..count {
+            events.push(self.event()?);
+        }
+        Some(EventPage { events, next_sequence, has_more })
+    }
 
-fn free<'a>(reader: &mut Reader<'a>) -> Option<FreeJson<'a>> {
-    FreeJson::new(reader.text()?).ok()
+    fn event(&mut self) -> Option<Event<'a>> {
+        members!(Event => read! { self })
+    }
+
+    #[inline(always)]
+    fn context(&mut self) -> Option<ExecutionContext<'a>> {
+        members!(ExecutionContext => read! { self })
+    }
+
+    /// An approval or nothing.
+    fn approval(&mut self) -> Option<Option<ApprovalView<'a>>> {
+        if self.flag()? { members!(ApprovalView => read! { self }).map(Some) } else { Some(None) }
+    }
+
+    fn run_status(&mut self) -> Option<RunStatus> {
+        RunStatus::from_name(self.str()?)
+    }
+
+    fn resolution(&mut self) -> Option<Resolution> {
+        Resolution::from_name(self.str()?)
+    }
+
+    fn free_json(&mut self) -> Option<FreeJson<'a>> {
+        FreeJson::new(self.str()?).ok()
+    }
 }
 
 #[cfg(test)]

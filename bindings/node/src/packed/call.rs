@@ -1,6 +1,7 @@
 //! Calls as JavaScript takes them apart, in the order of `lib/packed/call.js`.
 
-use agenthost::protocol::{ExecutionContext, Metadata, Operation};
+use agenthost::members;
+use agenthost::protocol::{Metadata, Operation};
 use agenthost::service::{Call, CreateRun, Request};
 
 use super::Header;
@@ -44,6 +45,13 @@ const DIGITS: usize = 5;
 /// Most calls take no more, without an input.
 const USUAL: usize = 512;
 
+/// Writes the members of a value in the contract's order: each kind of member is a method of the writer.
+macro_rules! write_members {
+    ({ $writer:ident $value:ident } $type:ident { $($name:ident = $field:ident: $kind:ident,)* }) => {
+        $($writer.$kind(&$value.$field);)*
+    };
+}
+
 struct Writer<U> {
     packed: PackedCall,
     /// How many numbers the header has.
@@ -68,17 +76,18 @@ impl<U: Fn(&str) -> usize> Writer<U> {
         writer.packed
     }
 
-    fn create_run(&mut self, CreateRun { context, metadata, .. }: &CreateRun<'_>) {
-        let ExecutionContext { run_id, trace_id, request_id, tenant_id, user_id, .. } = context;
-        let ExecutionContext { application_id, workspace_id, conversation_id, agent_id, locale, .. } = context;
-        let ids = [run_id, trace_id, request_id, tenant_id, user_id, application_id, workspace_id, conversation_id, agent_id];
-        for text in ids {
-            self.text(text);
-        }
-        self.text(locale);
-        self.packed.time = context.deadline_unix_ms.map_or(f64::NAN, |time| time as f64);
-        self.metadata(&context.metadata);
-        self.metadata(metadata);
+    fn create_run(&mut self, request: &CreateRun<'_>) {
+        let context = &request.context;
+        members!(ExecutionContext => write_members! { self context });
+        self.metadata(&request.metadata);
+    }
+
+    fn optional_text(&mut self, text: &str) {
+        self.text(text);
+    }
+
+    fn optional_time(&mut self, time: &Option<i64>) {
+        self.packed.time = time.map_or(f64::NAN, |time| time as f64);
     }
 
     fn number(&mut self, number: usize) {

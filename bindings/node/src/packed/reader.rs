@@ -40,7 +40,7 @@ impl<'a> Reader<'a> {
     }
 
     #[inline]
-    pub(super) fn text(&mut self) -> Option<&'a str> {
+    pub(super) fn str(&mut self) -> Option<&'a str> {
         let units = self.count()?;
         let length = if self.is_ascii { units } else { utf8_length(self.texts, units)? };
         let (part, rest) = self.texts.split_at_checked(length)?;
@@ -49,8 +49,13 @@ impl<'a> Reader<'a> {
     }
 
     #[inline]
-    pub(super) fn cow(&mut self) -> Option<Cow<'a, str>> {
-        self.text().map(Cow::Borrowed)
+    pub(super) fn text(&mut self) -> Option<Cow<'a, str>> {
+        self.str().map(Cow::Borrowed)
+    }
+
+    #[inline]
+    pub(super) fn optional_text(&mut self) -> Option<Cow<'a, str>> {
+        self.text()
     }
 
     /// How many things follow, or units.
@@ -61,17 +66,17 @@ impl<'a> Reader<'a> {
 
     #[inline]
     pub(super) fn unsigned(&mut self) -> Option<u64> {
-        self.signed().and_then(|number| u64::try_from(number).ok())
+        self.time().and_then(|number| u64::try_from(number).ok())
     }
 
     #[inline]
-    pub(super) fn signed(&mut self) -> Option<i64> {
-        self.optional()?
+    pub(super) fn time(&mut self) -> Option<i64> {
+        self.optional_time()?
     }
 
     /// A number or nothing.
     #[inline]
-    pub(super) fn optional(&mut self) -> Option<Option<i64>> {
+    pub(super) fn optional_time(&mut self) -> Option<Option<i64>> {
         self.number().map(|number| (!number.is_nan()).then_some(number as i64))
     }
 
@@ -89,7 +94,7 @@ impl<'a> Reader<'a> {
         // Each takes two numbers at the least: what is said to follow and does not takes no memory.
         let mut found = Vec::with_capacity(pairs.min(self.left() / 2));
         for _ in 0..pairs {
-            found.push((self.cow()?, self.cow()?));
+            found.push((self.text()?, self.text()?));
         }
         Metadata::from_pairs(found).ok()
     }
