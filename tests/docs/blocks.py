@@ -13,7 +13,7 @@ from pathlib import Path
 _FENCE = re.compile(r"^ {0,3}(?P<fence>`{3,}|~{3,})(?P<info>[^`]*)$")
 _HEADING = re.compile(r"^#+ (?P<heading>.*)$")
 _LIST = re.compile(r"^\s*([-*+]|\d+\.) ")
-_GOES_ON = re.compile(r'(?:#|//|/\*) Goes on from "(?P<section>.*)"\.')
+_GOES_ON = re.compile(r'(?:#|//|/\*|--) Goes on from "(?P<section>.*)"\.')
 
 
 @dataclass(frozen=True)

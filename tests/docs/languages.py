@@ -166,6 +166,16 @@ def _written(blocks: list[Block], folder: Path, name: Callable[[int, Block], str
     return files
 
 
+def sql(blocks: list[Block], folders: Folders) -> Iterator[Wrong]:
+    """Against a file of durable runs that was just made, by another SQLite than the library's."""
+    made = 'import agenthost; agenthost.Host.open("sqlite:runs.db").close()'
+    script = 'import sqlite3, sys; sqlite3.connect("runs.db").executescript(sys.stdin.read())'
+    for block in blocks:
+        folder = folders.of(block)
+        wrong = run([PYTHON, "-I", "-c", made], folder)[0]
+        yield wrong or run([sys.executable, "-c", script], folder, given=block.program)[0]
+
+
 def shell(blocks: list[Block], folders: Folders) -> Iterator[Wrong]:
     """In the repository, or (`new-folder`, says the fence) in an empty folder, where `pip` and `npm` find what was built here."""
     with ExitStack() as stack:
@@ -241,4 +251,5 @@ LANGUAGES: dict[str, Callable[[list[Block], Folders], Iterator[Wrong]]] = {
     "json": messages,
     "python": python,
     "rust": rust,
+    "sql": sql,
 }

@@ -6,7 +6,7 @@ cd "$(dirname "$0")/../.."
 wants() { [ $# -eq 1 ] || [[ " ${*:2} " == *" $1 "* ]]; }
 
 if wants c "$@" || wants cpp "$@"; then cargo build --quiet --release -p agenthost-capi; fi
-if wants python "$@" || wants json "$@" || wants sh "$@"; then bindings/python/run.sh build; fi
+if wants python "$@" || wants json "$@" || wants sql "$@" || wants sh "$@"; then bindings/python/run.sh build; fi
 if wants js "$@" || wants ts "$@" || wants sh "$@"; then bindings/node/run.sh build; fi
 status=0
 if [ $# -eq 0 ]; then python3 tests/docs/notices.py || status=1; fi
