@@ -95,6 +95,44 @@ macro_rules! members {
     };
 }
 
+/// A member's name as messages have it: `run_id` is `runId`. For names of at most 40 bytes, all ASCII; used where constants are made.
+///
+/// # Panics
+/// When the name is longer.
+pub const fn wire_name(name: &str) -> WireName {
+    let (name, mut at) = (name.as_bytes(), 0);
+    if let [b'r', b'#', ..] = name {
+        at = 2;
+    }
+    let mut wire = WireName { bytes: [0; 40], length: 0 };
+    while at < name.len() {
+        let upper = name[at] == b'_';
+        at += upper as usize;
+        wire.bytes[wire.length] = if upper { name[at].to_ascii_uppercase() } else { name[at] };
+        wire.length += 1;
+        at += 1;
+    }
+    wire
+}
+
+/// What [`wire_name`] makes.
+#[derive(Clone, Copy, Debug)]
+pub struct WireName {
+    bytes: [u8; 40],
+    length: usize,
+}
+
+impl WireName {
+    /// The name.
+    pub const fn as_str(&self) -> &str {
+        match str::from_utf8(self.bytes.split_at(self.length).0) {
+            Ok(name) => name,
+            // It is made of a whole string, in which only ASCII changed.
+            Err(_) => "",
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use crate::protocol::{ExecutionContext, FreeJson, Metadata, Resolution, RunStatus};
@@ -103,7 +141,7 @@ mod tests {
     /// Makes a value of a type's members, and the names of its members in camel case.
     macro_rules! sample {
         ({} $type:ident { $($name:ident = $field:ident: $kind:ident,)* }) => {{
-            let names: Vec<String> = [$(stringify!($name)),*].map(camel_case).into();
+            let names: Vec<String> = [$(stringify!($name)),*].map(|name| super::wire_name(name).as_str().to_owned()).into();
             ($type { $($field: value::$kind()),* }, names)
         }};
     }
@@ -152,12 +190,6 @@ mod tests {
         pub(super) fn approval() -> Option<ApprovalView<'static>> {
             Some(members!(ApprovalView => sample! {}).0)
         }
-    }
-
-    fn camel_case(name: &str) -> String {
-        let mut words = name.trim_start_matches("r#").split('_');
-        let first = words.next().unwrap_or_default().to_owned();
-        words.fold(first, |name, word| name + &word[..1].to_ascii_uppercase() + &word[1..])
     }
 
     /// The members of the object at a place in some JSON text.

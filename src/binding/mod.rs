@@ -21,6 +21,7 @@ mod settings;
 pub use begin::{Begun, PendingResponse, begin};
 pub use durable_host::{DurableHost, in_background};
 pub use log_queue::{LogQueue, LogRecord, MAX_QUEUED_RECORDS};
+pub use members::{WireName, wire_name};
 pub use notify_queue::{Notify, NotifyQueue};
 pub use one_shot::OneShot;
 pub use settings::{BadSetting, DurableSettings, HostSettings, milliseconds, seconds};

@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 
-use super::constants::Constant;
+use super::constants::{Constant, agenthost_resolution, agenthost_run_status};
 use super::request_structs::{
     agenthost_cancel_run, agenthost_context, agenthost_create_run, agenthost_get_run, agenthost_list_events,
     agenthost_resolve_approval, agenthost_resume_run,
@@ -12,8 +12,11 @@ use super::result_structs::{agenthost_approval, agenthost_error, agenthost_event
 use super::status::{AGENTHOST_INVALID_ARGUMENT, AGENTHOST_NULL_ARGUMENT, agenthost_status};
 use super::struct_size::{self, SizedStruct};
 use super::text::{agenthost_optional_i64, agenthost_pairs, agenthost_str};
+use crate::binding::wire_name;
+use crate::members;
 use crate::protocol::{
-    DEFAULT_CANCEL_REASON, DEFAULT_PAGE_EVENTS, ExecutionContext, FreeJson, HostError, Metadata, Path, Violation,
+    DEFAULT_CANCEL_REASON, DEFAULT_PAGE_EVENTS, ExecutionContext, FreeJson, HostError, Metadata, Path, Resolution, RunStatus,
+    Violation,
 };
 use crate::service::{
     ApprovalView, CancelRun, CreateRun, Event, GetRun, ListEvents, ResolveApproval, ResumeRun, RunSubmission, RunView,
@@ -171,27 +174,88 @@ pub(super) unsafe fn read<'a, T: FromC>(pointer: *const T, path: Path<'_>) -> Re
     unsafe { struct_size::read(pointer)?.value(path) }
 }
 
-impl FromC for agenthost_context {
-    type Value<'a> = ExecutionContext<'a>;
+/// Reads the members of a type out of its struct; `reserved` when the struct has such a member.
+macro_rules! read_members {
+    ({ $struct:ident $($reserved:ident)? } $type:ident { $($name:ident = $field:ident: $kind:ident,)* }) => {
+        impl FromC for $struct {
+            type Value<'a> = $type<'a>;
 
-    unsafe fn value<'a>(self, path: Path<'_>) -> Read<ExecutionContext<'a>> {
-        // SAFETY: by this method's own contract.
-        unsafe {
-            Ok(ExecutionContext {
-                run_id: string(self.run_id, path.member("runId"))?,
-                trace_id: string(self.trace_id, path.member("traceId"))?,
-                request_id: string(self.request_id, path.member("requestId"))?,
-                tenant_id: string(self.tenant_id, path.member("tenantId"))?,
-                user_id: string(self.user_id, path.member("userId"))?,
-                application_id: string(self.application_id, path.member("applicationId"))?,
-                workspace_id: string(self.workspace_id, path.member("workspaceId"))?,
-                conversation_id: string(self.conversation_id, path.member("conversationId"))?,
-                agent_id: string(self.agent_id, path.member("agentId"))?,
-                locale: string(self.locale, path.member("locale"))?,
-                deadline_unix_ms: optional(self.deadline_unix_ms, path.member("deadlineUnixMs"))?,
-                metadata: pairs(self.metadata, path.member("metadata"))?,
-            })
+            unsafe fn value<'a>(self, path: Path<'_>) -> Read<$type<'a>> {
+                $(self::reserved(self.$reserved, path)?;)?
+                // SAFETY: by this method's own contract.
+                unsafe {
+                    Ok($type {
+                        $($field: member::$kind(self.$name, path.member(const { wire_name(stringify!($name)) }.as_str()))?,)*
+                    })
+                }
+            }
         }
+    };
+}
+
+members!(ExecutionContext => read_members! { agenthost_context });
+members!(CancelRun => read_members! { agenthost_cancel_run });
+members!(ResolveApproval => read_members! { agenthost_resolve_approval reserved });
+members!(RunSubmission => read_members! { agenthost_submission reserved });
+members!(ApprovalView => read_members! { agenthost_approval reserved });
+members!(RunView => read_members! { agenthost_run reserved });
+members!(Event => read_members! { agenthost_event reserved });
+
+/// Reads one member, by its kind.
+mod member {
+    use super::*;
+
+    pub(super) use super::{optional as optional_time, pairs as metadata, string as optional_text, string as text};
+
+    /// # Safety
+    /// As [`string`].
+    pub(super) unsafe fn cancel_reason<'a>(value: agenthost_str, path: Path<'_>) -> Read<Cow<'a, str>> {
+        // SAFETY: by this function's own contract.
+        let reason = unsafe { string(value, path) }?;
+        Ok(if reason.is_empty() { Cow::Borrowed(DEFAULT_CANCEL_REASON) } else { reason })
+    }
+
+    pub(super) fn unsigned(value: u64, _: Path<'_>) -> Read<u64> {
+        Ok(value)
+    }
+
+    pub(super) fn time(value: i64, _: Path<'_>) -> Read<i64> {
+        Ok(value)
+    }
+
+    pub(super) fn run_status(value: agenthost_run_status, path: Path<'_>) -> Read<RunStatus> {
+        constant(value, path)
+    }
+
+    pub(super) fn resolution(value: agenthost_resolution, path: Path<'_>) -> Read<Resolution> {
+        constant(value, path)
+    }
+
+    /// # Safety
+    /// As [`string`].
+    pub(super) unsafe fn free_json<'a>(value: agenthost_str, path: Path<'_>) -> Read<FreeJson<'a>> {
+        // SAFETY: by this function's own contract.
+        unsafe { super::free_json(value, path, FreeJson::NULL) }
+    }
+
+    /// # Safety
+    /// As [`read`].
+    pub(super) unsafe fn context<'a>(value: *const agenthost_context, path: Path<'_>) -> Read<ExecutionContext<'a>> {
+        if value.is_null() {
+            return Ok(ExecutionContext::default());
+        }
+        // SAFETY: by this function's own contract.
+        unsafe { read(value, path) }
+    }
+
+    /// # Safety
+    /// As [`read`].
+    pub(super) unsafe fn approval<'a>(value: *const agenthost_approval, path: Path<'_>) -> Read<Option<ApprovalView<'a>>> {
+        if value.is_null() {
+            return Ok(None);
+        }
+        // SAFETY: by this function's own contract.
+        unsafe { read(value, path) }.map(Some)
     }
 }
 
@@ -219,37 +283,6 @@ impl FromC for agenthost_get_run {
     }
 }
 
-impl FromC for agenthost_cancel_run {
-    type Value<'a> = CancelRun<'a>;
-
-    unsafe fn value<'a>(self, path: Path<'_>) -> Read<CancelRun<'a>> {
-        // SAFETY: by this method's own contract.
-        let (run_id, reason) =
-            unsafe { (string(self.run_id, path.member("runId"))?, string(self.reason, path.member("reason"))?) };
-        let reason = if reason.is_empty() { Cow::Borrowed(DEFAULT_CANCEL_REASON) } else { reason };
-        Ok(CancelRun { run_id, expected_revision: self.expected_revision, reason })
-    }
-}
-
-impl FromC for agenthost_resolve_approval {
-    type Value<'a> = ResolveApproval<'a>;
-
-    unsafe fn value<'a>(self, path: Path<'_>) -> Read<ResolveApproval<'a>> {
-        reserved(self.reserved, path)?;
-        // SAFETY: by this method's own contract.
-        unsafe {
-            Ok(ResolveApproval {
-                run_id: string(self.run_id, path.member("runId"))?,
-                expected_revision: self.expected_revision,
-                approval_id: string(self.approval_id, path.member("approvalId"))?,
-                resolution: constant(self.resolution, path.member("resolution"))?,
-                reason: string(self.reason, path.member("reason"))?,
-                metadata: pairs(self.metadata, path.member("metadata"))?,
-            })
-        }
-    }
-}
-
 impl FromC for agenthost_resume_run {
     type Value<'a> = ResumeRun<'a>;
 
@@ -274,93 +307,6 @@ impl FromC for agenthost_list_events {
         let run_id = unsafe { string(self.run_id, path.member("runId")) }?;
         let limit = if self.limit == 0 { DEFAULT_PAGE_EVENTS } else { self.limit };
         Ok(ListEvents { run_id, after_sequence: self.after_sequence, limit })
-    }
-}
-
-impl FromC for agenthost_submission {
-    type Value<'a> = RunSubmission<'a>;
-
-    unsafe fn value<'a>(self, path: Path<'_>) -> Read<RunSubmission<'a>> {
-        reserved(self.reserved, path)?;
-        Ok(RunSubmission {
-            // SAFETY: by this method's own contract.
-            run_id: unsafe { string(self.run_id, path.member("runId")) }?,
-            revision: self.revision,
-            status: constant(self.status, path.member("status"))?,
-        })
-    }
-}
-
-impl FromC for agenthost_approval {
-    type Value<'a> = ApprovalView<'a>;
-
-    unsafe fn value<'a>(self, path: Path<'_>) -> Read<ApprovalView<'a>> {
-        reserved(self.reserved, path)?;
-        // SAFETY: by this method's own contract.
-        unsafe {
-            Ok(ApprovalView {
-                approval_id: string(self.approval_id, path.member("approvalId"))?,
-                tool_call_id: string(self.tool_call_id, path.member("toolCallId"))?,
-                tool_name: string(self.tool_name, path.member("toolName"))?,
-                resolution: constant(self.resolution, path.member("resolution"))?,
-                reason: string(self.reason, path.member("reason"))?,
-                created_at_unix_ms: self.created_at_unix_ms,
-                resolved_at_unix_ms: optional(self.resolved_at_unix_ms, path.member("resolvedAtUnixMs"))?,
-                metadata: pairs(self.metadata, path.member("metadata"))?,
-            })
-        }
-    }
-}
-
-impl FromC for agenthost_run {
-    type Value<'a> = RunView<'a>;
-
-    unsafe fn value<'a>(self, path: Path<'_>) -> Read<RunView<'a>> {
-        reserved(self.reserved, path)?;
-        // SAFETY: by this method's own contract.
-        unsafe {
-            Ok(RunView {
-                run_id: string(self.run_id, path.member("runId"))?,
-                revision: self.revision,
-                status: constant(self.status, path.member("status"))?,
-                context: match self.context.is_null() {
-                    true => ExecutionContext::default(),
-                    false => read(self.context, path.member("context"))?,
-                },
-                created_at_unix_ms: self.created_at_unix_ms,
-                updated_at_unix_ms: self.updated_at_unix_ms,
-                completed_at_unix_ms: optional(self.completed_at_unix_ms, path.member("completedAtUnixMs"))?,
-                approval: match self.approval.is_null() {
-                    true => None,
-                    false => Some(read(self.approval, path.member("approval"))?),
-                },
-                result: free_json(self.result, path.member("result"), FreeJson::NULL)?,
-                error: string(self.error, path.member("error"))?,
-                metadata: pairs(self.metadata, path.member("metadata"))?,
-            })
-        }
-    }
-}
-
-impl FromC for agenthost_event {
-    type Value<'a> = Event<'a>;
-
-    unsafe fn value<'a>(self, path: Path<'_>) -> Read<Event<'a>> {
-        reserved(self.reserved, path)?;
-        // SAFETY: by this method's own contract.
-        unsafe {
-            Ok(Event {
-                run_id: string(self.run_id, path.member("runId"))?,
-                sequence: self.sequence,
-                event_type: string(self.r#type, path.member("type"))?,
-                status: constant(self.status, path.member("status"))?,
-                step_id: string(self.step_id, path.member("stepId"))?,
-                tool_call_id: string(self.tool_call_id, path.member("toolCallId"))?,
-                timestamp_unix_ms: self.timestamp_unix_ms,
-                data: free_json(self.data, path.member("data"), FreeJson::NULL)?,
-                metadata: pairs(self.metadata, path.member("metadata"))?,
-            })
-        }
     }
 }
 

@@ -7,6 +7,7 @@ use super::request_structs::{
 };
 use super::result_structs::{agenthost_approval, agenthost_error, agenthost_event, agenthost_run, agenthost_submission};
 use super::text::{agenthost_optional_i64, agenthost_pair, agenthost_pairs, agenthost_str};
+use crate::members;
 use crate::protocol::{ExecutionContext, HostError, Metadata};
 use crate::service::{
     ApprovalView, Call, CancelRun, CreateRun, Event, GetRun, ListEvents, ResolveApproval, ResumeRun, RunSubmission, RunView,
@@ -48,22 +49,58 @@ pub(super) fn call(call: &Call<'_>, metadata: &Pairs) -> agenthost_call {
     }
 }
 
+/// Lays out a value as its struct. Lists and structs that it leads to are laid out elsewhere: given are what it holds of them, and
+/// `reserved` when the struct has such a member.
+macro_rules! layout {
+    (
+        { $value:ident as $struct:ident $(reserved: $reserved:literal)?, $parts:tt }
+        $type:ident { $($name:ident = $field:ident: $kind:ident,)* }
+    ) => {
+        $struct {
+            struct_size: size_of::<$struct>(),
+            $(reserved: $reserved,)?
+            $($name: member!($kind $value.$field $parts),)*
+        }
+    };
+}
+
+/// One member, by its kind.
+macro_rules! member {
+    (metadata $value:ident.$field:ident [$metadata:ident $($more:ident)*]) => {
+        $metadata.as_c()
+    };
+    (context $value:ident.$field:ident [$metadata:ident $context:ident $approval:ident]) => {
+        $context
+    };
+    (approval $value:ident.$field:ident [$metadata:ident $context:ident $approval:ident]) => {
+        $approval
+    };
+    (unsigned $value:ident.$field:ident $parts:tt) => {
+        $value.$field
+    };
+    (time $value:ident.$field:ident $parts:tt) => {
+        $value.$field
+    };
+    (optional_time $value:ident.$field:ident $parts:tt) => {
+        optional($value.$field)
+    };
+    (run_status $value:ident.$field:ident $parts:tt) => {
+        $value.$field.to_number()
+    };
+    (resolution $value:ident.$field:ident $parts:tt) => {
+        $value.$field.to_number()
+    };
+    (free_json $value:ident.$field:ident $parts:tt) => {
+        text($value.$field.as_str())
+    };
+    // The texts.
+    ($kind:ident $value:ident.$field:ident $parts:tt) => {
+        text(&$value.$field)
+    };
+}
+
 pub(super) fn context(context: &ExecutionContext<'_>, metadata: &Pairs) -> agenthost_context {
-    agenthost_context {
-        struct_size: size_of::<agenthost_context>(),
-        run_id: text(&context.run_id),
-        trace_id: text(&context.trace_id),
-        request_id: text(&context.request_id),
-        tenant_id: text(&context.tenant_id),
-        user_id: text(&context.user_id),
-        application_id: text(&context.application_id),
-        workspace_id: text(&context.workspace_id),
-        conversation_id: text(&context.conversation_id),
-        agent_id: text(&context.agent_id),
-        locale: text(&context.locale),
-        deadline_unix_ms: optional(context.deadline_unix_ms),
-        metadata: metadata.as_c(),
-    }
+    members!(ExecutionContext => layout! { context as agenthost_context, [metadata] })
 }
 
 pub(super) fn create_run(request: &CreateRun<'_>, context: &agenthost_context, metadata: &Pairs) -> agenthost_create_run {
@@ -80,25 +117,11 @@ pub(super) fn get_run(request: &GetRun<'_>) -> agenthost_get_run {
 }
 
 pub(super) fn cancel_run(request: &CancelRun<'_>) -> agenthost_cancel_run {
-    agenthost_cancel_run {
-        struct_size: size_of::<agenthost_cancel_run>(),
-        run_id: text(&request.run_id),
-        expected_revision: request.expected_revision,
-        reason: text(&request.reason),
-    }
+    members!(CancelRun => layout! { request as agenthost_cancel_run, [] })
 }
 
 pub(super) fn resolve_approval(request: &ResolveApproval<'_>, metadata: &Pairs) -> agenthost_resolve_approval {
-    agenthost_resolve_approval {
-        struct_size: size_of::<agenthost_resolve_approval>(),
-        run_id: text(&request.run_id),
-        expected_revision: request.expected_revision,
-        approval_id: text(&request.approval_id),
-        resolution: request.resolution.to_number(),
-        reserved: 0,
-        reason: text(&request.reason),
-        metadata: metadata.as_c(),
-    }
+    members!(ResolveApproval => layout! { request as agenthost_resolve_approval reserved: 0, [metadata] })
 }
 
 pub(super) fn resume_run(request: &ResumeRun<'_>) -> agenthost_resume_run {
@@ -121,28 +144,11 @@ pub(super) fn list_events(request: &ListEvents<'_>) -> agenthost_list_events {
 }
 
 pub(super) fn submission(submission: &RunSubmission<'_>) -> agenthost_submission {
-    agenthost_submission {
-        struct_size: size_of::<agenthost_submission>(),
-        run_id: text(&submission.run_id),
-        revision: submission.revision,
-        status: submission.status.to_number(),
-        reserved: 0,
-    }
+    members!(RunSubmission => layout! { submission as agenthost_submission reserved: 0, [] })
 }
 
 pub(super) fn approval(approval: &ApprovalView<'_>, metadata: &Pairs) -> agenthost_approval {
-    agenthost_approval {
-        struct_size: size_of::<agenthost_approval>(),
-        approval_id: text(&approval.approval_id),
-        tool_call_id: text(&approval.tool_call_id),
-        tool_name: text(&approval.tool_name),
-        resolution: approval.resolution.to_number(),
-        reserved: 0,
-        reason: text(&approval.reason),
-        created_at_unix_ms: approval.created_at_unix_ms,
-        resolved_at_unix_ms: optional(approval.resolved_at_unix_ms),
-        metadata: metadata.as_c(),
-    }
+    members!(ApprovalView => layout! { approval as agenthost_approval reserved: 0, [metadata] })
 }
 
 pub(super) fn run(
@@ -151,37 +157,11 @@ pub(super) fn run(
     approval: *const agenthost_approval,
     metadata: &Pairs,
 ) -> agenthost_run {
-    agenthost_run {
-        struct_size: size_of::<agenthost_run>(),
-        run_id: text(&run.run_id),
-        revision: run.revision,
-        status: run.status.to_number(),
-        reserved: 0,
-        context,
-        created_at_unix_ms: run.created_at_unix_ms,
-        updated_at_unix_ms: run.updated_at_unix_ms,
-        completed_at_unix_ms: optional(run.completed_at_unix_ms),
-        approval,
-        result: text(run.result.as_str()),
-        error: text(&run.error),
-        metadata: metadata.as_c(),
-    }
+    members!(RunView => layout! { run as agenthost_run reserved: 0, [metadata context approval] })
 }
 
 pub(super) fn event(event: &Event<'_>, metadata: &Pairs) -> agenthost_event {
-    agenthost_event {
-        struct_size: size_of::<agenthost_event>(),
-        run_id: text(&event.run_id),
-        sequence: event.sequence,
-        r#type: text(&event.event_type),
-        status: event.status.to_number(),
-        reserved: 0,
-        step_id: text(&event.step_id),
-        tool_call_id: text(&event.tool_call_id),
-        timestamp_unix_ms: event.timestamp_unix_ms,
-        data: text(event.data.as_str()),
-        metadata: metadata.as_c(),
-    }
+    members!(Event => layout! { event as agenthost_event reserved: 0, [metadata] })
 }
 
 pub(super) fn error(error: &HostError<'_>, metadata: &Pairs) -> agenthost_error {
