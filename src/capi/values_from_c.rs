@@ -185,7 +185,7 @@ macro_rules! read_members {
                 // SAFETY: by this method's own contract.
                 unsafe {
                     Ok($type {
-                        $($field: member::$kind(self.$name, path.member(const { wire_name(stringify!($name)) }.as_str()))?,)*
+                        $($field: Member::$kind(self.$name, path.member(const { wire_name(stringify!($name)) }.as_str()))?,)*
                     })
                 }
             }
@@ -202,45 +202,68 @@ members!(RunView => read_members! { agenthost_run reserved });
 members!(Event => read_members! { agenthost_event reserved });
 
 /// Reads one member, by its kind.
-mod member {
-    use super::*;
+struct Member;
 
-    pub(super) use super::{optional as optional_time, pairs as metadata, string as optional_text, string as text};
+impl Member {
+    /// # Safety
+    /// As [`string`].
+    unsafe fn text<'a>(value: agenthost_str, path: Path<'_>) -> Read<Cow<'a, str>> {
+        // SAFETY: by this function's own contract.
+        unsafe { string(value, path) }
+    }
 
     /// # Safety
     /// As [`string`].
-    pub(super) unsafe fn cancel_reason<'a>(value: agenthost_str, path: Path<'_>) -> Read<Cow<'a, str>> {
+    unsafe fn optional_text<'a>(value: agenthost_str, path: Path<'_>) -> Read<Cow<'a, str>> {
+        // SAFETY: by this function's own contract.
+        unsafe { string(value, path) }
+    }
+
+    /// # Safety
+    /// As [`string`].
+    unsafe fn cancel_reason<'a>(value: agenthost_str, path: Path<'_>) -> Read<Cow<'a, str>> {
         // SAFETY: by this function's own contract.
         let reason = unsafe { string(value, path) }?;
         Ok(if reason.is_empty() { Cow::Borrowed(DEFAULT_CANCEL_REASON) } else { reason })
     }
 
-    pub(super) fn unsigned(value: u64, _: Path<'_>) -> Read<u64> {
+    fn unsigned(value: u64, _: Path<'_>) -> Read<u64> {
         Ok(value)
     }
 
-    pub(super) fn time(value: i64, _: Path<'_>) -> Read<i64> {
+    fn time(value: i64, _: Path<'_>) -> Read<i64> {
         Ok(value)
     }
 
-    pub(super) fn run_status(value: agenthost_run_status, path: Path<'_>) -> Read<RunStatus> {
+    fn optional_time(value: agenthost_optional_i64, path: Path<'_>) -> Read<Option<i64>> {
+        optional(value, path)
+    }
+
+    fn run_status(value: agenthost_run_status, path: Path<'_>) -> Read<RunStatus> {
         constant(value, path)
     }
 
-    pub(super) fn resolution(value: agenthost_resolution, path: Path<'_>) -> Read<Resolution> {
+    fn resolution(value: agenthost_resolution, path: Path<'_>) -> Read<Resolution> {
         constant(value, path)
     }
 
     /// # Safety
-    /// As [`string`].
-    pub(super) unsafe fn free_json<'a>(value: agenthost_str, path: Path<'_>) -> Read<FreeJson<'a>> {
+    /// As [`pairs`].
+    unsafe fn metadata<'a>(value: agenthost_pairs, path: Path<'_>) -> Read<Metadata<'a>> {
         // SAFETY: by this function's own contract.
-        unsafe { super::free_json(value, path, FreeJson::NULL) }
+        unsafe { pairs(value, path) }
+    }
+
+    /// # Safety
+    /// As [`free_json`].
+    unsafe fn free_json<'a>(value: agenthost_str, path: Path<'_>) -> Read<FreeJson<'a>> {
+        // SAFETY: by this function's own contract.
+        unsafe { free_json(value, path, FreeJson::NULL) }
     }
 
     /// # Safety
     /// As [`read`].
-    pub(super) unsafe fn context<'a>(value: *const agenthost_context, path: Path<'_>) -> Read<ExecutionContext<'a>> {
+    unsafe fn context<'a>(value: *const agenthost_context, path: Path<'_>) -> Read<ExecutionContext<'a>> {
         if value.is_null() {
             return Ok(ExecutionContext::default());
         }
@@ -250,7 +273,7 @@ mod member {
 
     /// # Safety
     /// As [`read`].
-    pub(super) unsafe fn approval<'a>(value: *const agenthost_approval, path: Path<'_>) -> Read<Option<ApprovalView<'a>>> {
+    unsafe fn approval<'a>(value: *const agenthost_approval, path: Path<'_>) -> Read<Option<ApprovalView<'a>>> {
         if value.is_null() {
             return Ok(None);
         }

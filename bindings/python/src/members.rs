@@ -3,20 +3,18 @@
 
 use std::borrow::Cow;
 
-use agenthost::protocol::{self, DEFAULT_CANCEL_REASON, FreeJson, Metadata, Resolution, RunStatus};
-use agenthost::service;
+use agenthost::protocol::{DEFAULT_CANCEL_REASON, FreeJson, Metadata, Resolution, RunStatus};
 use pyo3::IntoPyObjectExt;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 
-use crate::context::ExecutionContext;
 use crate::json::{self, Argument};
 use crate::loads::loads;
-use crate::result::ApprovalView;
 use crate::{values, words};
 
 /// Writes the methods of a class, for [`agenthost::members!`]: of its signature, the member that holds JSON (which has a second
-/// property, with the text), and how `repr` shows it. The class has `of`, which takes the core's value, and `inner`, which lends it.
+/// property, with the text), and how `repr` shows it. The class has `of`, which takes the core's value, and `inner`, which lends it; the
+/// kinds of its members are in scope.
 macro_rules! methods {
     (
         { $signature:tt $(json $json:ident $json_text:ident)? repr $repr:expr }
@@ -28,12 +26,12 @@ macro_rules! methods {
             #[pyo3(signature = $signature)]
             #[allow(clippy::too_many_arguments, reason = "keyword arguments, one for each member of the contract")]
             fn new(
-                $($name: <$crate::members::$kind as $crate::members::Kind>::Argument<'_>,)*
+                $($name: <$kind as Kind>::Argument<'_>,)*
                 $($json_text: Option<&Bound<'_, PyAny>>,)?
             ) -> PyResult<Self> {
                 let inner = agenthost::service::$class {
-                    $($field: <$crate::members::$kind as $crate::members::Kind>::read(
-                        $crate::members::name_of(stringify!($name)),
+                    $($field: <$kind as Kind>::read(
+                        name_of(stringify!($name)),
                         $name,
                     )?,)*
                 };
@@ -47,7 +45,7 @@ macro_rules! methods {
             $(
                 #[getter]
                 fn $name<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-                    <$crate::members::$kind as $crate::members::Kind>::get(py, &self.inner().$field)
+                    <$kind as Kind>::get(py, &self.inner().$field)
                 }
             )*
 
@@ -60,8 +58,8 @@ macro_rules! methods {
 
             fn __getnewargs_ex__<'py>(&self, py: Python<'py>) -> PyResult<$crate::context::NewArguments<'py>> {
                 let named = pyo3::types::PyDict::new(py);
-                $(<$crate::members::$kind as $crate::members::Kind>::put(
-                    $crate::members::name_of(stringify!($name)),
+                $(<$kind as Kind>::put(
+                    name_of(stringify!($name)),
                     &self.inner().$field,
                     &named,
                 )?;)*
@@ -158,12 +156,6 @@ kinds! {
     metadata: Metadata<'static>, Optional<'py>,
         |name, given| values::metadata(name, given.as_ref()),
         |py, value| Ok(values::dict(py, value)?.into_any());
-    context: protocol::ExecutionContext<'static>, Bound<'py, ExecutionContext>,
-        |_name, given| given.get().core(given.py()),
-        |py, value| ExecutionContext::of(value, None).into_bound_py_any(py);
-    approval: Option<service::ApprovalView<'static>>, Option<Bound<'py, ApprovalView>>,
-        |_name, given| Ok(given.map(|approval| approval.get().inner().clone())),
-        |py, value| value.clone().map(ApprovalView::of).into_bound_py_any(py);
 }
 
 /// Any JSON. A copy is made of its text: it is not parsed for that.

@@ -7,7 +7,7 @@ use pyo3::types::{PyDict, PyTuple};
 
 use crate::context::NewArguments;
 use crate::json::Argument;
-use crate::members::methods;
+use crate::members::{Kind, free_json, metadata, methods, name_of, optional_text, run_status, text, time, unsigned};
 use crate::values::{unsigned, wrong_type};
 
 /// Something that happened in a run (protocol, "Response").

@@ -12,7 +12,7 @@ use pyo3::types::{PyBytes, PyDict, PyTuple};
 use crate::context::{ExecutionContext, NewArguments};
 use crate::input::Input;
 use crate::json::{Argument, free_json};
-use crate::members::methods;
+use crate::members::{Kind, cancel_reason, metadata, methods, name_of, optional_text, resolution, text, unsigned};
 use crate::message::Source;
 use crate::texts::Texts;
 use crate::values::{metadata, text, unsigned, wrong_type};

@@ -3,10 +3,14 @@
 
 use agenthost::members;
 use agenthost::service::{self as core, Answer};
+use pyo3::IntoPyObjectExt;
 use pyo3::prelude::*;
 
+use crate::context::ExecutionContext;
 use crate::json::Argument;
-use crate::members::methods;
+use crate::members::{
+    Kind, free_json, metadata, methods, name_of, optional_text, optional_time, resolution, run_status, text, time, unsigned,
+};
 
 /// What the four mutations answer: the run as it is now (protocol, "Response"). `revision` is 1 to 2^53-1.
 ///
@@ -65,6 +69,40 @@ members!(ApprovalView => methods! {
         format!("ApprovalView(approval_id={approval_id:?}, resolution='{}', …)", resolution.name())
     }
 });
+
+/// The kind of a run's context.
+#[allow(non_camel_case_types, reason = "called as the core calls it")]
+enum context {}
+
+impl Kind for context {
+    type Value = agenthost::protocol::ExecutionContext<'static>;
+    type Argument<'py> = Bound<'py, ExecutionContext>;
+
+    fn read(_: &str, given: Self::Argument<'_>) -> PyResult<Self::Value> {
+        given.get().core(given.py())
+    }
+
+    fn get<'py>(py: Python<'py>, value: &Self::Value) -> PyResult<Bound<'py, PyAny>> {
+        ExecutionContext::of(value, None).into_bound_py_any(py)
+    }
+}
+
+/// The kind of a run's approval.
+#[allow(non_camel_case_types, reason = "called as the core calls it")]
+enum approval {}
+
+impl Kind for approval {
+    type Value = Option<core::ApprovalView<'static>>;
+    type Argument<'py> = Option<Bound<'py, ApprovalView>>;
+
+    fn read(_: &str, given: Self::Argument<'_>) -> PyResult<Self::Value> {
+        Ok(given.map(|given| given.get().inner().clone()))
+    }
+
+    fn get<'py>(py: Python<'py>, value: &Self::Value) -> PyResult<Bound<'py, PyAny>> {
+        value.clone().map(ApprovalView::of).into_bound_py_any(py)
+    }
+}
 
 /// A run as `get_run` answers it (protocol, "Response").
 ///
