@@ -141,7 +141,7 @@ mod tests {
     /// Makes a value of a type's members, and the names of its members in camel case.
     macro_rules! sample {
         ({} $type:ident { $($name:ident = $field:ident: $kind:ident,)* }) => {{
-            let names: Vec<String> = [$(stringify!($name)),*].map(|name| super::wire_name(name).as_str().to_owned()).into();
+            let names: Vec<String> = [$(stringify!($name)),*].map(|name| crate::binding::wire_name(name).as_str().to_owned()).into();
             ($type { $($field: value::$kind()),* }, names)
         }};
     }
