@@ -1149,7 +1149,8 @@ typedef struct agenthost_claim_request {
 
 /**
  * Gets the outcome of a call; it is yours. Runs once, on any thread, perhaps before the call returns, with no lock of the library
- * held. It must be short: it may run on the thread that every write goes through, and a blocking call from it waits for ever.
+ * held. It must be short: it may run on the thread that every write goes through. A call from it that would wait is
+ * `AGENTHOST_WOULD_DEADLOCK`.
  */
 typedef void (*agenthost_outcome_done)(void *data, struct agenthost_outcome *outcome);
 
@@ -2011,6 +2012,7 @@ uint32_t agenthost_error_number(const struct agenthost_error *error,
  * Takes the longest claimable run of the agents. Outcome: `agenthost_outcome_claimed`, NULL when there is none.
  *
  * Of this and all calls below: give `done` (and `data`), which gets the outcome later, or NULL and `outcome`, for which the call waits.
+ * A call that waits is `AGENTHOST_WOULD_DEADLOCK` inside a callback of runs.
  * Not OK: `done` does not run, and `*outcome` is NULL. Values that break a rule are an outcome with an error, which names the member.
  */
 agenthost_status agenthost_runs_claim(struct agenthost_runs *runs,

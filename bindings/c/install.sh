@@ -11,8 +11,10 @@ prefix=$(cd "$1" && pwd)
 cd "$(dirname "$0")/../.."
 version=$(sed -n 's/^#define AGENTHOST_VERSION "\(.*\)"$/\1/p' include/agenthost.h)
 
-mkdir -p "$prefix"/{include,lib/pkgconfig,lib/cmake/agenthost}
+mkdir -p "$prefix"/{include/agenthost/detail,lib/pkgconfig,lib/cmake/agenthost}
 install -m 644 include/agenthost.h include/agenthost.hpp "$prefix/include"
+install -m 644 include/agenthost/*.hpp "$prefix/include/agenthost"
+install -m 644 include/agenthost/detail/*.hpp "$prefix/include/agenthost/detail"
 install -m 644 target/release/libagenthost.a "$prefix/lib"
 install -m 755 target/release/libagenthost.so "$prefix/lib/libagenthost.so.$version"
 ln -sf "libagenthost.so.$version" "$prefix/lib/libagenthost.so.0"

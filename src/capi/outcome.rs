@@ -31,7 +31,8 @@ impl agenthost_outcome {
 }
 
 /// Gets the outcome of a call; it is yours. Runs once, on any thread, perhaps before the call returns, with no lock of the library
-/// held. It must be short: it may run on the thread that every write goes through, and a blocking call from it waits for ever.
+/// held. It must be short: it may run on the thread that every write goes through. A call from it that would wait is
+/// `AGENTHOST_WOULD_DEADLOCK`.
 pub type agenthost_outcome_done = Option<unsafe extern "C-unwind" fn(data: *mut c_void, outcome: *mut agenthost_outcome)>;
 
 /// What `read` finds in the value of a call that went well; `default` for an error, and for NULL.

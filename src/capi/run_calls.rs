@@ -7,7 +7,7 @@ use super::handles::OwnedHandle;
 use super::outcome::{agenthost_outcome, agenthost_outcome_done};
 use super::outcome_structs::OutcomeValue;
 use super::runs::{agenthost_runs, runs};
-use super::status::{AGENTHOST_INVALID_ARGUMENT, agenthost_status};
+use super::status::{AGENTHOST_INVALID_ARGUMENT, AGENTHOST_WOULD_DEADLOCK, agenthost_status};
 use super::text::agenthost_str;
 use super::values_from_c::{self, ReadError};
 use crate::protocol::{FreeJson, HostError, Path, Violation};
@@ -122,6 +122,10 @@ pub(super) unsafe fn call<T: Send + 'static>(
         let target = unsafe { Target::of(done, data, outcome) }?;
         // SAFETY: as above.
         let runs = unsafe { runs(handle) }?;
+        if matches!(target, Target::Place(_)) && Runs::in_callback() {
+            // This may be the thread that would have to do what is waited for.
+            return Err(AGENTHOST_WOULD_DEADLOCK);
+        }
         target.send(start(&runs), value)
     })
 }

@@ -98,6 +98,7 @@ sized_structs!(agenthost_tool_result);
 /// Takes the longest claimable run of the agents. Outcome: `agenthost_outcome_claimed`, NULL when there is none.
 ///
 /// Of this and all calls below: give `done` (and `data`), which gets the outcome later, or NULL and `outcome`, for which the call waits.
+/// A call that waits is `AGENTHOST_WOULD_DEADLOCK` inside a callback of runs.
 /// Not OK: `done` does not run, and `*outcome` is NULL. Values that break a rule are an outcome with an error, which names the member.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn agenthost_runs_claim(

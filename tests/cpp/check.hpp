@@ -54,7 +54,7 @@ inline int main(const char* suite) {
         } catch (const std::exception& error) {
             why = error.what();
         }
-        for (int kind = AGENTHOST_LIVE_HOSTS; why.empty() && kind <= AGENTHOST_LIVE_RESPONSES; ++kind) {
+        for (int kind = AGENTHOST_LIVE_HOSTS; why.empty() && kind <= AGENTHOST_LIVE_OUTCOMES; ++kind) {
             if (agenthost_live(kind) != 0) why = "handles of kind " + std::to_string(kind) + " are left";
         }
         why.empty() ? ++passed : ++failed;
@@ -72,6 +72,7 @@ inline int main(const char* suite) {
     static const check::registered name##_registered(#name, name); \
     static void name()
 #define CHECK(condition) check::that((condition), #condition, __FILE__, __LINE__)
+#define FAIL(why) check::that(false, why, __FILE__, __LINE__)
 #define CHECK_MISUSE(status, ...) \
     check::misuse(agenthost::status_code::status, [&] { static_cast<void>(__VA_ARGS__); }, __FILE__, __LINE__)
 

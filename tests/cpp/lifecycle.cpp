@@ -310,6 +310,39 @@ TEST(the_last_owner_may_go_inside_a_callback) {
     CHECK(code(response) == "" && ended == 1);
 }
 
+TEST(a_callback_may_let_go_of_the_pending_call_and_the_host_that_it_is_called_by) {
+    std::atomic<int> ended{0};
+    agenthost::reply<agenthost::run_view> kept;
+    std::optional<agenthost::host> owner;
+    owner.emplace(std::make_unique<watched>(ended, [&](const call& call, const agenthost::get_run_request& request) -> answer<agenthost::run_view> {
+        kept = call.defer(request);
+        return agenthost::deferred;
+    }));
+    std::optional<agenthost::pending> pending;
+    std::string response;
+    pending.emplace(owner->dispatch_async(get_run_message(), [&](agenthost::buffer got) {
+        response = got.str();
+        pending.reset();
+        CHECK_MISUSE(would_deadlock, owner->close());
+        owner.reset();
+        CHECK(ended == 0);
+    }));
+    CHECK(pending->cancel());
+    CHECK(has_reason(response, "cancelled") && !pending && ended == 1);
+}
+
+TEST(a_notification_may_let_go_of_its_reply) {
+    agenthost::reply<agenthost::run_view> kept;
+    const agenthost::host host = fixture::host([&](const call& call, const agenthost::get_run_request& request) -> answer<agenthost::run_view> {
+        kept = call.defer(request);
+        kept.on_abandoned([&] { kept = {}; });
+        return agenthost::deferred;
+    });
+    std::string response;
+    agenthost::pending pending = host.dispatch_async(get_run_message(), [&](agenthost::buffer got) { response = got.str(); });
+    CHECK(pending.cancel() && !kept && has_reason(response, "cancelled"));
+}
+
 TEST(replies_outlive_their_host_and_find_nobody) {
     agenthost::reply<agenthost::run_view> kept;
     std::future<agenthost::buffer> future;

@@ -24,7 +24,7 @@ if(NOT TARGET agenthost::cpp)
     INTERFACE_LINK_LIBRARIES "agenthost::shared")
 endif()
 
-foreach(_agenthost_file include/agenthost.h include/agenthost.hpp lib/libagenthost.so lib/libagenthost.a)
+foreach(_agenthost_file include/agenthost.h include/agenthost.hpp include/agenthost/requirements.hpp lib/libagenthost.so lib/libagenthost.a)
   if(NOT EXISTS "${_agenthost_prefix}/${_agenthost_file}")
     set(agenthost_FOUND FALSE)
     set(agenthost_NOT_FOUND_MESSAGE "${_agenthost_file} is missing from ${_agenthost_prefix}")

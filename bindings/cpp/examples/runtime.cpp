@@ -50,7 +50,7 @@ private:
     };
     template <class Function>
     struct task_of final : task {
-        explicit task_of(Function function) : function(std::move(function)) {}
+        explicit task_of(Function given) : function(std::move(given)) {}
         void run() override { function(); }
         Function function;
     };
