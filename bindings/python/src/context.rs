@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use agenthost::members;
 use agenthost::protocol::{ExecutionContext as Core, Operation};
 use agenthost::service::Call as CoreCall;
 use pyo3::prelude::*;
@@ -29,172 +30,103 @@ pub(crate) struct ExecutionContext {
     deadline_unix_ms: Option<i64>,
 }
 
+/// Writes the class of the context: the members that are texts first, and then the two that are not.
+macro_rules! methods_of_context {
+    ({ $class:ident $signature:tt } ExecutionContext { $($members:tt)* }) => {
+        methods_of_context!(@ $class $signature [] $($members)*);
+    };
+    (@ $class:ident $signature:tt [$($text:ident)*] $name:ident = $field:ident: optional_text, $($rest:tt)*) => {
+        methods_of_context!(@ $class $signature [$($text)* $name] $($rest)*);
+    };
+    (@ $class:ident $signature:tt [$($text:ident)*]
+        deadline_unix_ms = $deadline:ident: optional_time, metadata = $metadata:ident: metadata,) => {
+        /// Where each text stands.
+        #[allow(non_camel_case_types, reason = "called as the members are")]
+        enum Place {
+            $($text,)*
+            Metadata,
+        }
+
+        impl ExecutionContext {
+            /// The core's context, which was read out of `source` when there is one.
+            pub(crate) fn of(context: &Core<'_>, source: Option<Source<'_, '_>>) -> Self {
+                let texts = Texts::of(source, &[$(&*context.$text),*], &context.metadata);
+                ExecutionContext { texts, deadline_unix_ms: context.deadline_unix_ms }
+            }
+
+            /// A copy, as the core wants it.
+            pub(crate) fn core(&self, py: Python<'_>) -> PyResult<Core<'static>> {
+                Ok(Core {
+                    $($text: Cow::Owned(self.texts.get(py, Place::$text as usize)?.to_owned()),)*
+                    deadline_unix_ms: self.deadline_unix_ms,
+                    metadata: self.texts.metadata(py, Place::Metadata as usize)?,
+                })
+            }
+        }
+
+        #[pymethods]
+        impl $class {
+            #[new]
+            #[pyo3(signature = $signature)]
+            #[allow(clippy::too_many_arguments, reason = "keyword arguments, one for each member of the contract")]
+            fn new(
+                $($text: Option<&Bound<'_, PyAny>>,)*
+                $deadline: Option<&Bound<'_, PyAny>>,
+                $metadata: Option<&Bound<'_, PyAny>>,
+            ) -> PyResult<Self> {
+                let context = Core {
+                    $($text: text_or_empty(stringify!($text), $text)?,)*
+                    deadline_unix_ms: optional_unix_ms("deadline_unix_ms", $deadline)?,
+                    metadata: self::metadata("metadata", $metadata)?,
+                };
+                Ok(ExecutionContext::of(&context, None))
+            }
+
+            $(
+                #[getter]
+                pub(crate) fn $text<'a>(&'a self, py: Python<'a>) -> PyResult<&'a str> {
+                    self.texts.get(py, Place::$text as usize)
+                }
+            )*
+
+            #[getter]
+            fn deadline_unix_ms(&self) -> Option<i64> {
+                self.deadline_unix_ms
+            }
+
+            #[getter]
+            fn metadata<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+                self.texts.dict(py, Place::Metadata as usize)
+            }
+
+            fn __eq__(&self, other: &Bound<'_, ExecutionContext>) -> PyResult<bool> {
+                self.equal(other.get(), other.py())
+            }
+
+            fn __getnewargs_ex__<'py>(&self, py: Python<'py>) -> PyResult<NewArguments<'py>> {
+                let named = PyDict::new(py);
+                $(named.set_item(stringify!($text), self.$text(py)?)?;)*
+                named.set_item("deadline_unix_ms", self.deadline_unix_ms)?;
+                named.set_item("metadata", self.metadata(py)?)?;
+                Ok((PyTuple::empty(py), named))
+            }
+
+            fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
+                Ok(format!("ExecutionContext(run_id={:?}, trace_id={:?}, …)", self.run_id(py)?, self.trace_id(py)?))
+            }
+        }
+    };
+}
+
+members!(ExecutionContext => methods_of_context! {
+    ExecutionContext (run_id=None, *, trace_id=None, request_id=None, tenant_id=None, user_id=None, application_id=None, workspace_id=None,
+        conversation_id=None, agent_id=None, locale=None, deadline_unix_ms=None, metadata=None)
+});
+
 impl ExecutionContext {
-    const TEXTS: usize = 10;
-
-    /// The core's context, which was read out of `source` when there is one.
-    pub(crate) fn of(context: &Core<'_>, source: Option<Source<'_, '_>>) -> Self {
-        let texts: [&str; Self::TEXTS] = [
-            &context.run_id,
-            &context.trace_id,
-            &context.request_id,
-            &context.tenant_id,
-            &context.user_id,
-            &context.application_id,
-            &context.workspace_id,
-            &context.conversation_id,
-            &context.agent_id,
-            &context.locale,
-        ];
-        let texts = Texts::of(source, &texts, &context.metadata);
-        ExecutionContext { texts, deadline_unix_ms: context.deadline_unix_ms }
-    }
-
     /// Whether both say the same.
     pub(crate) fn equal(&self, other: &ExecutionContext, py: Python<'_>) -> PyResult<bool> {
         Ok(self.deadline_unix_ms == other.deadline_unix_ms && self.texts.equal(&other.texts, py)?)
-    }
-
-    /// A copy, as the core wants it.
-    pub(crate) fn core(&self, py: Python<'_>) -> PyResult<Core<'static>> {
-        let text = |index| self.texts.get(py, index).map(|text| Cow::Owned(text.to_owned()));
-        Ok(Core {
-            run_id: text(0)?,
-            trace_id: text(1)?,
-            request_id: text(2)?,
-            tenant_id: text(3)?,
-            user_id: text(4)?,
-            application_id: text(5)?,
-            workspace_id: text(6)?,
-            conversation_id: text(7)?,
-            agent_id: text(8)?,
-            locale: text(9)?,
-            deadline_unix_ms: self.deadline_unix_ms,
-            metadata: self.texts.metadata(py, Self::TEXTS)?,
-        })
-    }
-}
-
-#[pymethods]
-impl ExecutionContext {
-    #[new]
-    #[pyo3(signature = (run_id=None, *, trace_id=None, request_id=None, tenant_id=None, user_id=None, application_id=None,
-        workspace_id=None, conversation_id=None, agent_id=None, locale=None, deadline_unix_ms=None, metadata=None))]
-    #[allow(clippy::too_many_arguments, reason = "keyword arguments, one for each member of the contract")]
-    fn new(
-        run_id: Option<&Bound<'_, PyAny>>,
-        trace_id: Option<&Bound<'_, PyAny>>,
-        request_id: Option<&Bound<'_, PyAny>>,
-        tenant_id: Option<&Bound<'_, PyAny>>,
-        user_id: Option<&Bound<'_, PyAny>>,
-        application_id: Option<&Bound<'_, PyAny>>,
-        workspace_id: Option<&Bound<'_, PyAny>>,
-        conversation_id: Option<&Bound<'_, PyAny>>,
-        agent_id: Option<&Bound<'_, PyAny>>,
-        locale: Option<&Bound<'_, PyAny>>,
-        deadline_unix_ms: Option<&Bound<'_, PyAny>>,
-        metadata: Option<&Bound<'_, PyAny>>,
-    ) -> PyResult<Self> {
-        let context = Core {
-            run_id: text_or_empty("run_id", run_id)?,
-            trace_id: text_or_empty("trace_id", trace_id)?,
-            request_id: text_or_empty("request_id", request_id)?,
-            tenant_id: text_or_empty("tenant_id", tenant_id)?,
-            user_id: text_or_empty("user_id", user_id)?,
-            application_id: text_or_empty("application_id", application_id)?,
-            workspace_id: text_or_empty("workspace_id", workspace_id)?,
-            conversation_id: text_or_empty("conversation_id", conversation_id)?,
-            agent_id: text_or_empty("agent_id", agent_id)?,
-            locale: text_or_empty("locale", locale)?,
-            deadline_unix_ms: optional_unix_ms("deadline_unix_ms", deadline_unix_ms)?,
-            metadata: self::metadata("metadata", metadata)?,
-        };
-        Ok(ExecutionContext::of(&context, None))
-    }
-
-    #[getter]
-    pub(crate) fn run_id<'a>(&'a self, py: Python<'a>) -> PyResult<&'a str> {
-        self.texts.get(py, 0)
-    }
-
-    #[getter]
-    fn trace_id<'a>(&'a self, py: Python<'a>) -> PyResult<&'a str> {
-        self.texts.get(py, 1)
-    }
-
-    #[getter]
-    fn request_id<'a>(&'a self, py: Python<'a>) -> PyResult<&'a str> {
-        self.texts.get(py, 2)
-    }
-
-    #[getter]
-    fn tenant_id<'a>(&'a self, py: Python<'a>) -> PyResult<&'a str> {
-        self.texts.get(py, 3)
-    }
-
-    #[getter]
-    fn user_id<'a>(&'a self, py: Python<'a>) -> PyResult<&'a str> {
-        self.texts.get(py, 4)
-    }
-
-    #[getter]
-    fn application_id<'a>(&'a self, py: Python<'a>) -> PyResult<&'a str> {
-        self.texts.get(py, 5)
-    }
-
-    #[getter]
-    fn workspace_id<'a>(&'a self, py: Python<'a>) -> PyResult<&'a str> {
-        self.texts.get(py, 6)
-    }
-
-    #[getter]
-    fn conversation_id<'a>(&'a self, py: Python<'a>) -> PyResult<&'a str> {
-        self.texts.get(py, 7)
-    }
-
-    #[getter]
-    fn agent_id<'a>(&'a self, py: Python<'a>) -> PyResult<&'a str> {
-        self.texts.get(py, 8)
-    }
-
-    #[getter]
-    fn locale<'a>(&'a self, py: Python<'a>) -> PyResult<&'a str> {
-        self.texts.get(py, 9)
-    }
-
-    #[getter]
-    fn deadline_unix_ms(&self) -> Option<i64> {
-        self.deadline_unix_ms
-    }
-
-    #[getter]
-    fn metadata<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        self.texts.dict(py, Self::TEXTS)
-    }
-
-    fn __eq__(&self, other: &Bound<'_, ExecutionContext>) -> PyResult<bool> {
-        self.equal(other.get(), other.py())
-    }
-
-    fn __getnewargs_ex__<'py>(&self, py: Python<'py>) -> PyResult<NewArguments<'py>> {
-        let named = PyDict::new(py);
-        named.set_item("run_id", self.run_id(py)?)?;
-        named.set_item("trace_id", self.trace_id(py)?)?;
-        named.set_item("request_id", self.request_id(py)?)?;
-        named.set_item("tenant_id", self.tenant_id(py)?)?;
-        named.set_item("user_id", self.user_id(py)?)?;
-        named.set_item("application_id", self.application_id(py)?)?;
-        named.set_item("workspace_id", self.workspace_id(py)?)?;
-        named.set_item("conversation_id", self.conversation_id(py)?)?;
-        named.set_item("agent_id", self.agent_id(py)?)?;
-        named.set_item("locale", self.locale(py)?)?;
-        named.set_item("deadline_unix_ms", self.deadline_unix_ms())?;
-        named.set_item("metadata", self.metadata(py)?)?;
-        Ok((PyTuple::empty(py), named))
-    }
-
-    fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
-        Ok(format!("ExecutionContext(run_id={:?}, trace_id={:?}, …)", self.run_id(py)?, self.trace_id(py)?))
     }
 }
 
