@@ -125,7 +125,7 @@ export interface ListEvents {
   limit: number;
 }
 
-/** What a service is told about a call, beside the request. */
+/** What a service gets about a call, beside the request. */
 export interface Call {
   readonly operation: Operation;
   /** Names this request; echoed in the response. */
@@ -272,7 +272,7 @@ export interface Service {
 
 // -------------------------------------------------------------------------------------------------------------- Host
 
-/** What a host tells its operator and may not tell its callers. */
+/** A log record: what the operator needs to know and callers must not. */
 export interface LogRecord {
   /** `error`: a caller got `internal`. `warn`: something that should not happen, and did no harm. */
   level: 'error' | 'warn' | 'info' | 'debug';

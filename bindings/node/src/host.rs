@@ -24,7 +24,7 @@ use crate::packed::{self, NumberBytes, PackedCall, Texts};
 use crate::registry::Registry;
 use crate::text::{js_string, metadata, response_text};
 
-/// A response; with records, when the host has something to tell its log, as JSON behind it.
+/// A response; when the host has logged something, the records as JSON behind it.
 type Settled = Either<String, Vec<String>>;
 
 /// What became of a message, as `open` returns it.
@@ -151,8 +151,8 @@ fn give_opened(given: &mut Arguments, (strings, packed): (Strings<'_>, Option<Pa
 
 /// `completePacked(numbers, texts, place)`, the second half: the result as [`packed::unpack`] reads it. The header of the numbers is
 /// how many follow, the host, the call, and an offset. Null: the result cannot be read, the call waits for it as JSON. The response
-/// goes into `place` from the offset on, and its length is returned; where it has no room there it is returned itself. With records,
-/// when the host has something to tell its log, it is returned like [`Settled`].
+/// goes into `place` from the offset on, and its length is returned; where it has no room there it is returned itself. When the host has
+/// logged something, it is returned like [`Settled`].
 struct CompletePacked;
 
 impl Function for CompletePacked {

@@ -1,4 +1,4 @@
-//! What hosts tell their logs, on its way to JavaScript.
+//! Log records on their way to JavaScript.
 
 use agenthost::binding::LogRecord;
 use serde_json::{Value, json};

@@ -83,7 +83,7 @@ impl Arguments {
     /// A string's UTF-16 units, lone surrogates too.
     pub(crate) fn utf16(&self, index: usize) -> Result<Vec<u16>> {
         let (env, value, mut length) = (self.env, self.values[index], 0);
-        // SAFETY: a value of this call. Without a place to write to only the length is told.
+        // SAFETY: a value of this call. Without a place to write to only the length is written.
         done(unsafe { sys::napi_get_value_string_utf16(env, value, ptr::null_mut(), 0, &raw mut length) })?;
         // A null is written behind the units.
         let mut units = Vec::with_capacity(length + 1);

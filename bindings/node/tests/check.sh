@@ -19,7 +19,7 @@ check() {
 
 # A script must parse, without a warning; what it does is tested.
 scripts_parse() {
-    npx esbuild package/index.js package/lib/*.js bench/*.mjs scripts/*.mjs examples/*.mjs examples/*/*.mjs tests/*.mjs tests/*/*.mjs \
+    npx esbuild package/index.js package/lib/*.js package/lib/*/*.js bench/*.mjs scripts/*.mjs examples/*.mjs examples/*/*.mjs tests/*.mjs tests/*/*.mjs \
         --outdir=node_modules/.parsed --log-level=warning --log-override:empty-import-meta=silent 2>&1 | { ! grep .; }
 }
 

@@ -228,7 +228,7 @@ test('two hosts on one file see the same runs', async () => {
   await two.close();
 });
 
-test('what a killed process was told is there', async () => {
+test('what was answered to a process that was killed is there', async () => {
   const file = fresh();
   const script = `
     import { Host } from 'agenthost';
@@ -240,14 +240,14 @@ test('what a killed process was told is there', async () => {
       console.log(n);
     }`;
   const child = spawn(process.execPath, ['--input-type=module', '-e', script], { cwd: here, env: { ...process.env, FILE: `sqlite:${file}` }, stdio: ['ignore', 'pipe', 'inherit'] });
-  let told = '';
+  let output = '';
   child.stdout.setEncoding('utf8').on('data', (text) => {
-    told += text;
-    if (told.split('\n').length > 100) child.kill('SIGKILL');
+    output += text;
+    if (output.split('\n').length > 100) child.kill('SIGKILL');
   });
   const [, signal] = await once(child, 'close');
   assert.equal(signal, 'SIGKILL');
-  const last = told.split('\n').length - 2;
+  const last = output.split('\n').length - 2;
   assert.ok(last >= 99);
   const host = await Host.open(`sqlite:${file}`);
   for (let n = 0; n <= last; n++) assert.equal(read(host.dispatchJsonSync(get(`run-${n}`))).body.status, 'created');
@@ -256,7 +256,7 @@ test('what a killed process was told is there', async () => {
   await host.close();
 });
 
-test('the log is told what callers are not', async () => {
+test('causes that callers do not get are logged', async () => {
   const { records, onLog } = keeper();
   const file = fresh();
   const host = await Host.open(`sqlite:${file}`, { onLog });

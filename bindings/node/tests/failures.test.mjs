@@ -1,4 +1,4 @@
-// Services that fail: what goes out, and what the log is told.
+// Services that fail: what goes out, and what is logged.
 
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
@@ -127,7 +127,7 @@ test('a promise from the service of a synchronous dispatch is a clear error', as
   assert.equal(read(host.dispatchJsonSync(GET_RUN)).ok, true);
 });
 
-test('a promise that rejects after its synchronous dispatch was closed is told to the log, not to the process', async () => {
+test('a promise that rejects after its synchronous dispatch was closed is logged, and is no unhandled rejection', async () => {
   const { records, onLog } = keeper();
   const host = new Host(service({ getRun: async () => { void host.close({ drainMs: 0 }); throw new Error('late'); } }), { onLog });
   assert.throws(() => host.dispatchJsonSync(GET_RUN), /returned a promise/);

@@ -52,7 +52,7 @@ test('a path in the environment is taken, and nothing else then', async () => {
   assert.doesNotMatch(said, /- agenthost-linux/);
 });
 
-test('when nothing is found, every attempt is told with its cure', async () => {
+test('when nothing is found, every attempt is listed with its cure', async () => {
   const said = await load();
   assert.match(said, /could not load its native library for linux-x64-gnu/);
   assert.match(said, /- agenthost-linux-x64-gnu: Cannot find module.*\n {2}cure: install it with "npm install agenthost-linux-x64-gnu@0\.1\.0".*--omit=optional/);
@@ -63,7 +63,7 @@ test('a platform package of another version is refused', async () => {
   assert.match(await load((folder) => install(folder, '0.0.9')), /- agenthost-linux-x64-gnu: it has version 0\.0\.9, but version 0\.1\.0 is needed/);
 });
 
-test('a file that is no library, and a broken package, are told', async () => {
+test('a file that is no library, and a broken package, are reported', async () => {
   const broken = join(mkdtempSync(join(tmpdir(), 'agenthost-')), 'broken.node');
   writeFileSync(broken, 'not a library');
   assert.match(await load(undefined, { AGENTHOST_NATIVE_LIBRARY: broken }), /broken\.node: .*(too short|invalid ELF)/);

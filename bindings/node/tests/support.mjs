@@ -29,8 +29,8 @@ export function envelope(operation, body, more = {}) {
   return { protocolVersion: '2026-07-01', requestId: 'req-1', idempotencyKey: 'key-1', operation, body, ...more };
 }
 
-export function message(...told) {
-  return JSON.stringify(envelope(...told));
+export function message(...parts) {
+  return JSON.stringify(envelope(...parts));
 }
 
 export const GET_RUN = message('get_run', { runId: 'run-1' });

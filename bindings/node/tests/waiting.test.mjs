@@ -28,7 +28,7 @@ test('a refusal comes before an abort', async () => {
   assert.equal(response.error.code, 'invalid_request');
 });
 
-test('an abort during the call: answered at once, the service is told with the reason', async () => {
+test('an abort during the call: answered at once, the service gets the reason', async () => {
   const { own, calls, called } = slow();
   const controller = new AbortController();
   const waiting = new Host(own).dispatchJson(GET_RUN, { signal: controller.signal });
@@ -63,7 +63,7 @@ test('an abort by the service itself, while its method runs', async () => {
 test('an abort after the answer changes nothing, and the signal has no listener left', async () => {
   const controller = new AbortController();
   let call;
-  const host = new Host(service({ getRun: (request, told) => { call = told; return view(request.runId); } }));
+  const host = new Host(service({ getRun: (request, given) => { call = given; return view(request.runId); } }));
   assert.equal(read(await host.dispatchJson(GET_RUN, { signal: controller.signal })).ok, true);
   controller.abort();
   assert.equal(call.signal.aborted, false);
@@ -99,7 +99,7 @@ test('an abort answers all calls that share the signal', async () => {
   assert.equal(reasons.filter((why) => why === 'cancelled').length, 19);
 });
 
-test('a timeout answers unavailable and tells the service', async () => {
+test('a timeout answers unavailable and aborts the signal of the call', async () => {
   const { own, calls } = slow();
   const { error } = read(await new Host(own).dispatchJson(GET_RUN, { timeoutMs: 5 }));
   assert.deepEqual([error.code, error.retryable, error.details], ['unavailable', true, { reason: 'timeout' }]);
@@ -116,7 +116,7 @@ test('a host has a timeout for all calls, a call its own', async () => {
   assert.equal(read(await waiting).ok, true);
 });
 
-test('a late answer is dropped, a late failure is told to the log', async () => {
+test('a late answer is dropped, a late failure is logged', async () => {
   const { own, calls } = slow();
   const { records, onLog } = keeper();
   const host = new Host(own, { onLog });

@@ -1,6 +1,6 @@
 'use strict';
-// Signals of callers. Only what Node itself made is a signal, and it is asked through the functions of the class: members that an
-// application has given one of its signals would run code of its own in the middle of a call.
+// Signals of callers. Only what Node itself made is a signal, and it is read through the functions of its class: a member that an
+// application has put on a signal would run the application's code in the middle of a call.
 
 const { types } = require('node:util');
 

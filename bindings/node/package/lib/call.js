@@ -1,5 +1,5 @@
 'use strict';
-// What a service is told about a call, beside the request.
+// What a service gets about a call, beside the request.
 
 const metadata = require('./packed/metadata');
 

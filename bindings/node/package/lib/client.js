@@ -36,7 +36,7 @@ class PreparedRequest {
     lost.register(this, number, this);
   }
 
-  /** The envelope, a new copy each time: whoever gets it may change or transfer it. */
+  /** The envelope, a new copy each time: the transport may change or transfer it. */
   get bytes() {
     return Buffer.from(this.#text);
   }
@@ -91,9 +91,9 @@ function decode(where, data, number) {
     if (operation === 'list_events') body.events.forEach((event, index) => freeJson.define(event, 'data', free[index]));
     return { protocolVersion, requestId, operation, ok: true, body, error: null };
   }
-  const { code, message: told, retryable, metadata, originalCode } = error;
+  const { code, message, retryable, metadata, originalCode } = error;
   const options = { retryable, detailsJson: free[0], metadata, ...(originalCode === '' ? {} : { originalCode }) };
-  return { protocolVersion, requestId, operation, ok: false, body: null, error: new HostError(code, told, options) };
+  return { protocolVersion, requestId, operation, ok: false, body: null, error: new HostError(code, message, options) };
 }
 
 function isAborted(signal) {

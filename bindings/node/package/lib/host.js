@@ -38,7 +38,7 @@ class Host {
       keyTtlMs: check.whole('Host.open: keyTtlMs', keyTtlMs, 1),
       operators: check.texts('Host.open: operators', operators),
     };
-    const { timeoutMs, onLog } = patience('Host.open', options);
+    const { timeoutMs, onLog } = waitAndLog('Host.open', options);
     return new Host(await durable.open(address, settings, timeoutMs, onLog));
   }
 
@@ -101,12 +101,12 @@ function dispatchOptions(where, given, known) {
 
 function serviceDispatcher(service, given) {
   const options = { ...check.options('Host', given, HOST_OPTIONS) };
-  const { timeoutMs, onLog } = patience('Host', options);
+  const { timeoutMs, onLog } = waitAndLog('Host', options);
   return new ServiceDispatcher(service, check.limits('Host', options), timeoutMs, onLog);
 }
 
-/** How long a host waits for answers, and whom it tells what callers are not told. */
-function patience(where, { timeoutMs, onLog }) {
+/** How long a host waits for answers, and where it logs. */
+function waitAndLog(where, { timeoutMs, onLog }) {
   return { timeoutMs: check.delay(`${where}: timeoutMs`, timeoutMs), onLog: check.callback(`${where}: onLog`, onLog) ?? log.toProcessWarning };
 }
 

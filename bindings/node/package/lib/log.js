@@ -1,5 +1,5 @@
 'use strict';
-// Where a host tells its operator what it may not tell callers.
+// The log of a host: what its operator needs to know and its callers must not.
 
 const WARNING = 'AgenthostWarning';
 
@@ -21,15 +21,15 @@ function warnOfHook(error) {
   }
 }
 
-/** A record as native code tells it. */
+/** A record as the native library writes it. */
 function record([level, message, fields]) {
   return { level, message, fields: Object.fromEntries(fields) };
 }
 
 /** The default: warnings of the process, with the cause's stack where there is one. */
 function toProcessWarning({ message, fields, cause }) {
-  const told = Object.entries(fields).map(([name, value]) => `${name}: ${value}`);
-  process.emitWarning(message, { type: WARNING, detail: [...told, stackOf(cause)].filter(Boolean).join('\n') });
+  const details = Object.entries(fields).map(([name, value]) => `${name}: ${value}`);
+  process.emitWarning(message, { type: WARNING, detail: [...details, stackOf(cause)].filter(Boolean).join('\n') });
 }
 
 function stackOf(cause) {

@@ -1,20 +1,20 @@
 'use strict';
-// What other threads tell this one: events of the native library go to whoever waits for them. While somebody does, the process is
-// kept alive.
+// Events from the threads of the native library, for whatever waits for them in this one. While something does, the process
+// is kept alive.
 
 const { LONGEST_DELAY_MS } = require('./check');
 const native = require('./native');
 
-/** Who is told about a host, by its number: `{ opened, refused, closed, log }`. */
+/** The receivers of the events of each host, by its number: `{ opened, refused, closed, log }`. */
 const hosts = new Map();
-/** Who gets the response of a call, by its number. */
+/** The receiver of the response of each call, by its number. */
 const calls = new Map();
 
 /** A timer that does nothing, but for whether the event loop waits for it. Made when first needed. */
 let keepAlive;
 let waiting = 0;
 
-/** Somebody waits for an event: the process goes on until `release`. */
+/** Something waits for an event: the process goes on until `release`. */
 function hold() {
   if (waiting++ === 0) keepAlive.ref();
 }

@@ -1,5 +1,5 @@
 'use strict';
-// Finds and loads the native library. When it cannot, the error tells every attempt, and what helps.
+// Finds and loads the native library. When it cannot, the error lists every attempt, and what helps.
 
 const fs = require('node:fs');
 const path = require('node:path');
@@ -67,8 +67,8 @@ function loadAny() {
       failures.push({ attempt, error });
     }
   }
-  const told = failures.map(({ attempt, error }) => `\n- ${attempt.from}: ${String(error.message).split('\n')[0]}\n  cure: ${attempt.cure}`);
-  const failure = new Error(`agenthost could not load its native library for ${here}. Tried:${told.join('')}`, {
+  const attempted = failures.map(({ attempt, error }) => `\n- ${attempt.from}: ${String(error.message).split('\n')[0]}\n  cure: ${attempt.cure}`);
+  const failure = new Error(`agenthost could not load its native library for ${here}. Tried:${attempted.join('')}`, {
     cause: failures[0].error,
   });
   failure.code = 'ERR_AGENTHOST_NATIVE_LIBRARY';

@@ -6,8 +6,8 @@ const signals = require('./abort-signals');
 
 class PendingCalls {
   #giveUp;
-  /** Both ends of a ring of calls: joining and leaving it costs nothing to speak of. */
-  #ring = { next: undefined, previous: undefined };
+  /** The calls as a doubly linked list that ends where it begins: adding and removing one costs nothing to speak of. */
+  #list = { next: undefined, previous: undefined };
   #size = 0;
   /** For each signal the calls that it aborts, and its listener. */
   #signals = new WeakMap();
@@ -17,7 +17,7 @@ class PendingCalls {
   /** `giveUp(call, timedOut, reason)` answers a call for which nobody waits any more, if it is not answered. */
   constructor(giveUp) {
     this.#giveUp = giveUp;
-    this.#ring.next = this.#ring.previous = this.#ring;
+    this.#list.next = this.#list.previous = this.#list;
   }
 
   get size() {
@@ -26,10 +26,10 @@ class PendingCalls {
 
   /** A call waits from here on. It has the members `next`, `previous`, `timer` and `signal`, undefined at first. */
   add(call) {
-    const last = this.#ring.previous;
+    const last = this.#list.previous;
     call.previous = last;
-    call.next = this.#ring;
-    last.next = this.#ring.previous = call;
+    call.next = this.#list;
+    last.next = this.#list.previous = call;
     this.#size++;
   }
 
@@ -47,7 +47,7 @@ class PendingCalls {
 
   all() {
     const calls = [];
-    for (let call = this.#ring.next; call !== this.#ring; call = call.next) calls.push(call);
+    for (let call = this.#list.next; call !== this.#list; call = call.next) calls.push(call);
     return calls;
   }
 

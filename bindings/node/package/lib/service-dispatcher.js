@@ -1,6 +1,6 @@
 'use strict';
 // Runs a service between the two halves of the core's dispatch. Every call under way is known to the core and here; each is answered
-// once, by whoever comes first: the service, a timeout, an abort, a close.
+// once, by what comes first: the service, a timeout, an abort, a close.
 
 const signals = require('./abort-signals');
 const answerJson = require('./answer-json');
@@ -67,7 +67,7 @@ class ServiceDispatcher {
     const call = this.#begin(opened, principal);
     const outcome = this.#serve(call);
     if (!outcome.later) return call.response ?? this.#complete(call, outcome);
-    const method = METHODS[call.told.operation];
+    const method = METHODS[call.forService.operation];
     const cause = new TypeError(`${method} returned a promise: dispatchJsonSync needs a service that answers at once, use dispatchJson`);
     if (call.response === undefined) this.#complete(call, { failed: true, value: cause });
     settle(outcome.value, ignore, (late) => this.#log({ level: 'error', message: `${method} failed: ${log.show(late)}`, fields: {}, cause: late }));
@@ -109,10 +109,10 @@ class ServiceDispatcher {
   }
 
   #begin(opened, principal) {
-    const { number, call: told, request } = packedCall.decode(opened, principal);
+    const { number, call: forService, request } = packedCall.decode(opened, principal);
     const call = {
       number,
-      told,
+      forService,
       request,
       response: undefined,
       resolve: undefined,
@@ -136,9 +136,9 @@ class ServiceDispatcher {
   }
 
   /** Calls the service's method: `{ value }`, with `later` when it is a promise of the answer, with `failed` when it threw. */
-  #serve({ told, request }) {
+  #serve({ forService, request }) {
     try {
-      const value = this.#service[METHODS[told.operation]](request, told);
+      const value = this.#service[METHODS[forService.operation]](request, forService);
       return { value, later: typeof value?.then === 'function', failed: false };
     } catch (error) {
       return { value: error, later: false, failed: true };
@@ -154,13 +154,13 @@ class ServiceDispatcher {
     );
   }
 
-  /** What fails here is the library itself: whoever waits is told. */
+  /** What fails here is the library itself: its caller gets the failure, or the log where the caller has gone. */
   #completeLate(call, value, failed) {
     try {
       this.#complete(call, { value, failed });
     } catch (fault) {
-      if (call.resolve === undefined) throw fault;
-      call.resolve(Promise.reject(fault));
+      if (call.resolve !== undefined) call.resolve(Promise.reject(fault));
+      else this.#log({ level: 'error', message: `agenthost failed: ${log.show(fault)}`, fields: {}, cause: fault });
     }
   }
 
@@ -172,7 +172,7 @@ class ServiceDispatcher {
     if (failed) return this.#completeFailure(call, value);
     let texts;
     try {
-      texts = packedAnswer.encode(call.told.operation, value, this.#maxMessageBytes);
+      texts = packedAnswer.encode(call.forService.operation, value, this.#maxMessageBytes);
     } catch (error) {
       return this.#fail(call, 'answered what cannot be sent', error, false);
     }
@@ -189,7 +189,7 @@ class ServiceDispatcher {
   #completeJson(call, value) {
     let json;
     try {
-      json = answerJson.encode(call.told.operation, value, this.#maxMessageBytes);
+      json = answerJson.encode(call.forService.operation, value, this.#maxMessageBytes);
     } catch (error) {
       return this.#fail(call, 'answered what cannot be sent', error, false);
     }
@@ -212,7 +212,7 @@ class ServiceDispatcher {
 
   /** The call is answered `internal`; what is wrong is for the log. That a service threw is logged even when it comes late. */
   #fail(call, what, cause, threw) {
-    const message = `${METHODS[call.told.operation]} ${what}: ${log.show(cause)}`;
+    const message = `${METHODS[call.forService.operation]} ${what}: ${log.show(cause)}`;
     if (call.response === undefined) return this.#end(call, native.fail(this.#number, call.number, message), cause);
     if (threw) this.#log({ level: 'warn', message: `after its call had been given up, ${message}`, fields: {}, cause });
     return call.response;
@@ -222,7 +222,7 @@ class ServiceDispatcher {
   #giveUp(call, timedOut, reason) {
     if (call.response !== undefined) return;
     this.#end(call, native.giveUp(this.#number, call.number, timedOut), undefined);
-    abandon(call.told, reason);
+    abandon(call.forService, reason);
   }
 
   /** A call has its response. */

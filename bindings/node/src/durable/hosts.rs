@@ -1,4 +1,4 @@
-//! The durable hosts of one environment, what other threads have to tell it about them, and their end.
+//! The durable hosts of one environment, the events that other threads have for it, and their end.
 
 use std::cell::RefCell;
 use std::mem::ManuallyDrop;
@@ -21,7 +21,7 @@ use crate::text::response_text;
 /// then what is not written is as after a crash, and Node exits all the same.
 const LONGEST_END: Duration = Duration::from_secs(1);
 
-/// What other threads tell: each event says which call or host of JavaScript it is about.
+/// What happens on other threads; each event says to which call or host of JavaScript.
 pub(super) enum Event {
     /// It is there to be taken.
     Response {
@@ -95,32 +95,32 @@ impl DurableHosts {
         found.ok_or_else(|| invalid(format!("there is no durable host {number} in this environment")))
     }
 
-    /// What an event means here, and what JavaScript is told.
-    pub(super) fn take(&self, event: Event) -> NativeEvent {
-        let told = |kind, number: usize, text| NativeEvent { kind, number: number as u32, text };
+    /// Handles an event, and makes the one that JavaScript gets.
+    pub(super) fn handle(&self, event: Event) -> NativeEvent {
+        let event_for = |kind, number: usize, text| NativeEvent { kind, number: number as u32, text };
         match event {
             Event::Response { call } => {
                 let response = self.calls.borrow_mut().try_remove(call).and_then(|pending| pending.take());
-                told("response", call, response_text(response.unwrap_or_default()))
+                event_for("response", call, response_text(response.unwrap_or_default()))
             }
             Event::Opened { host, opened: Ok(opened) } => {
                 if let Some(place) = self.hosts.borrow_mut().get_mut(host) {
                     *place = Some(*opened);
                 }
-                told("opened", host, String::new())
+                event_for("opened", host, String::new())
             }
             Event::Opened { host, opened: Err(error) } => {
                 drop(self.hosts.borrow_mut().try_remove(host));
-                told("refused", host, serde_json::to_string(&[error.refused(), &error.to_string()]).unwrap_or_default())
+                event_for("refused", host, serde_json::to_string(&[error.refused(), &error.to_string()]).unwrap_or_default())
             }
             Event::Closed { host } => {
                 let mut hosts = self.hosts.borrow_mut();
                 if matches!(hosts.get(host), Some(None)) {
                     hosts.remove(host);
                 }
-                told("closed", host, String::new())
+                event_for("closed", host, String::new())
             }
-            Event::Log { host, record } => told("log", host, log::to_json(&record).to_string()),
+            Event::Log { host, record } => event_for("log", host, log::to_json(&record).to_string()),
         }
     }
 }

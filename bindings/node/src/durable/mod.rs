@@ -1,4 +1,4 @@
-//! Hosts of durable runs: opened and closed on threads of their own, dispatched without waiting. What other threads have to tell goes
+//! Hosts of durable runs: opened and closed on threads of their own, dispatched without waiting. Events from other threads go
 //! through the environment's [`Events`](hosts::Events); JavaScript makes promises of it. No rule of runs is known
 //! here.
 
@@ -102,7 +102,7 @@ fn no_thread(error: std::io::Error) -> Error {
 #[napi(catch_unwind)]
 pub(crate) fn take_events(env: &Env) -> Result<Vec<NativeEvent>> {
     let all = hosts_of(env)?;
-    Ok(all.events.take_all().into_iter().map(|event| all.take(event)).collect())
+    Ok(all.events.take_all().into_iter().map(|event| all.handle(event)).collect())
 }
 
 /// Dispatches a message. The response when it is there at once, else the call's number. `cancelled`: the caller does not want an

@@ -39,7 +39,7 @@ used_from_typescript() {
 
 only_what_belongs() {
     [ "$(tar tzf "$work"/tarballs/agenthost-linux-x64-gnu-*.tgz | sort | tr '\n' ' ')" = "package/LICENSE package/agenthost.node package/package.json " ]
-    ! tar tzf "$work"/tarballs/agenthost-[0-9]*.tgz | grep -vE '^package/(lib/[a-z]+\.js|index\.(js|mjs|d\.ts|d\.mts)|package\.json|README\.md|LICENSE)$'
+    ! tar tzf "$work"/tarballs/agenthost-[0-9]*.tgz | grep -vE '^package/(lib/(packed/)?[a-z-]+\.js|index\.(js|mjs|d\.ts|d\.mts)|package\.json|README\.md|LICENSE)$'
 }
 
 check "packed and installed without a registry" installed

@@ -8,7 +8,7 @@ const { OPERATIONS } = require('../operations');
 const metadata = require('./metadata');
 const { callArrived, header, time } = require('./numbers');
 
-/** A call that was opened: its number, what the service is told about it, and the request. */
+/** A call that was opened: its number, the `Call` for the service, and the request. */
 function decode(opened, principal) {
   callArrived();
   const hasInput = typeof opened !== 'string';
