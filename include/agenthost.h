@@ -84,7 +84,7 @@
 #define AGENTHOST_LOG_INFO 3
 
 /**
- * Log level: for whoever looks for a fault.
+ * Log level: for finding a fault.
  */
 #define AGENTHOST_LOG_DEBUG 4
 
@@ -519,7 +519,7 @@ typedef void (*agenthost_destroy)(void *data);
 typedef int32_t agenthost_operation;
 
 /**
- * What a slot is told about the call, beside the request. Borrowed until the slot returns.
+ * What a slot gets about the call, beside the request. Borrowed until the slot returns.
  */
 typedef struct agenthost_call {
     /**
@@ -760,13 +760,13 @@ typedef struct agenthost_service {
 
 /**
  * A log hook: level (`AGENTHOST_LOG_...`), message and fields, borrowed for the call. Runs on any thread that has something
- * to say, with no lock of the library held. It is told names of members and causes of failures, never the values of requests
+ * to say, with no lock of the library held. It gets names of members and causes of failures, never the values of requests
  * and answers.
  */
 typedef void (*agenthost_log)(void *data, int32_t level, struct agenthost_str message, struct agenthost_pairs fields);
 
 /**
- * What a host can be told when it is made. Zeros are the defaults.
+ * The options of a host. Zeros are the defaults.
  */
 typedef struct agenthost_host_options {
     /**
@@ -1155,7 +1155,7 @@ typedef struct agenthost_claim_request {
 typedef void (*agenthost_outcome_done)(void *data, struct agenthost_outcome *outcome);
 
 /**
- * Something that happened, told by a worker.
+ * Something that happened, from a worker.
  */
 typedef struct agenthost_new_event {
     /**
@@ -1614,7 +1614,7 @@ void agenthost_reply_free(struct agenthost_reply *deferred);
 uint32_t agenthost_reply_is_abandoned(const struct agenthost_reply *reply);
 
 /**
- * Asks to be told that nobody waits for a deferred reply any more. `notify` runs at most once, on the thread that gives the
+ * Has `notify` run when nobody waits for a deferred reply any more. `notify` runs at most once, on the thread that gives the
  * call up, perhaps before this function returns, perhaps while another thread answers. `destroy` (may be NULL) runs exactly
  * once, after which `notify` is not running and will not run: on the thread of whichever of `notify`,
  * `agenthost_reply_free` or a failure of this function comes last. `AGENTHOST_ALREADY_DONE`: the call is answered, or has a

@@ -7,8 +7,8 @@ use crate::host::panics::catch;
 /// The end of a callback's data; may be NULL. It runs once, after the last call that could use `data`.
 pub type agenthost_destroy = Option<unsafe extern "C-unwind" fn(data: *mut c_void)>;
 
-/// Runs what may panic in a program written in Rust, where there is nobody to log it to: the panic hook has told of it, and nothing of
-/// the library's ends. What another language throws ends the process, as the header says.
+/// Runs what may panic in a program written in Rust, where there is no log to write to: the panic hook has run, and nothing of the
+/// library's ends. What another language throws ends the process, as the header says.
 pub(super) fn run(callback: impl FnOnce()) {
     let _ = catch(callback);
 }

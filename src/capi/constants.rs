@@ -1,4 +1,4 @@
-//! The words of the contract as numbers. 0 is never one of them. The numbers follow the order of the `ALL` tables.
+//! The names in the contract as numbers: operations, states, codes. 0 is never one of them. The numbers follow the order of the `ALL` tables.
 
 use crate::host::LogLevel;
 use crate::protocol::{ErrorCode, Operation, Resolution, RunStatus};
@@ -85,13 +85,13 @@ pub const AGENTHOST_REASON_CURSOR_EXPIRED: agenthost_reason = 8;
 /// The cursor is after the run's last event, the number `headSequence`: it belongs to a run that was purged and created again.
 pub const AGENTHOST_REASON_CURSOR_AHEAD: agenthost_reason = 9;
 
-/// A word of the contract that C knows as a number.
+/// A name in the contract that is a number in C.
 pub(super) trait Constant: Copy + PartialEq + Sized + 'static {
     /// All of them, the first as 1.
     const ALL: &'static [Self];
 
     fn to_number(self) -> i32 {
-        Self::ALL.iter().zip(1..).find(|(word, _)| **word == self).map_or(0, |(_, number)| number)
+        Self::ALL.iter().zip(1..).find(|(name, _)| **name == self).map_or(0, |(_, number)| number)
     }
 
     fn from_number(number: i32) -> Option<Self> {
@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn zero_and_what_lies_beyond_are_no_words() {
+    fn zero_and_numbers_beyond_the_last_are_no_constants() {
         for number in [0, -1, 7, i32::MIN, i32::MAX] {
             assert_eq!(Operation::from_number(number), None);
         }

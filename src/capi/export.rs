@@ -18,7 +18,7 @@ pub(super) fn guarded(body: impl FnOnce() -> StatusResult) -> agenthost_status {
 
 /// Runs the body of an export that returns nothing.
 pub(super) fn guarded_silently(body: impl FnOnce()) {
-    // A panic has told the panic hook; there is no status to return.
+    // The panic hook has run; there is no status to return.
     let _ = catch(body);
 }
 

@@ -20,7 +20,7 @@ impl Failure {
 
     /// Writes the text to its place and gives the status.
     pub(super) fn explain(self, why: &Why) -> agenthost_status {
-        why.tell(&self.text);
+        why.write(&self.text);
         self.status
     }
 }
@@ -59,7 +59,7 @@ impl Why {
         Why(unsafe { Place::of(why) }.ok())
     }
 
-    pub(super) fn tell(&self, text: &str) {
+    pub(super) fn write(&self, text: &str) {
         if let Some(place) = &self.0 {
             place.put(agenthost_buffer::new(text.as_bytes().to_vec()).into_raw());
         }

@@ -1,4 +1,4 @@
-//! What a host can be told when it is made.
+//! The options of a host.
 
 use std::ffi::c_void;
 use std::time::Duration;
@@ -13,7 +13,7 @@ use crate::binding::HostSettings;
 use crate::host::HostOptions;
 use crate::protocol::Path;
 
-/// What a host can be told when it is made. Zeros are the defaults.
+/// The options of a host. Zeros are the defaults.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct agenthost_host_options {

@@ -15,11 +15,11 @@ pub const AGENTHOST_LOG_ERROR: i32 = 1;
 pub const AGENTHOST_LOG_WARN: i32 = 2;
 /// Log level: the life of the host.
 pub const AGENTHOST_LOG_INFO: i32 = 3;
-/// Log level: for whoever looks for a fault.
+/// Log level: for finding a fault.
 pub const AGENTHOST_LOG_DEBUG: i32 = 4;
 
 /// A log hook: level (`AGENTHOST_LOG_...`), message and fields, borrowed for the call. Runs on any thread that has something
-/// to say, with no lock of the library held. It is told names of members and causes of failures, never the values of requests
+/// to say, with no lock of the library held. It gets names of members and causes of failures, never the values of requests
 /// and answers.
 pub type agenthost_log =
     Option<unsafe extern "C-unwind" fn(data: *mut c_void, level: i32, message: agenthost_str, fields: agenthost_pairs)>;

@@ -1,4 +1,4 @@
-//! What calls of durable runs give, laid out as C sees it.
+//! What calls of durable runs give, as the structs of the header.
 
 use std::ptr;
 

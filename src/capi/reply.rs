@@ -243,7 +243,7 @@ pub unsafe extern "C" fn agenthost_reply_free(deferred: *mut agenthost_reply) {
 /// 1 when nobody waits for the answer any more: cancelled, timed out, host closed. 0 otherwise, and for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn agenthost_reply_is_abandoned(reply: *const agenthost_reply) -> u32 {
-    // SAFETY: the caller keeps the header's rules; a look changes nothing.
+    // SAFETY: the caller keeps the header's rules; reading changes nothing.
     let abandoned = unsafe { reply.as_ref() }.is_some_and(|reply| match &reply.0 {
         // SAFETY: the slot runs on this stack.
         State::InSlot(reply) => unsafe { &**reply }.is_abandoned(),
@@ -294,7 +294,7 @@ impl Drop for Notify {
 
 /// # Safety
 /// As [`deferred`].
-unsafe fn ask_with(reply: *mut agenthost_reply, hook: &AbandonedHook) -> StatusResult {
+unsafe fn notify_with(reply: *mut agenthost_reply, hook: &AbandonedHook) -> StatusResult {
     // SAFETY: by this function's own contract.
     let call = unsafe { deferred(reply) }?.keep_hook(hook).map_err(status_of)?;
     // `notify` may run here, and may free the reply.
@@ -306,7 +306,7 @@ unsafe fn ask_with(reply: *mut agenthost_reply, hook: &AbandonedHook) -> StatusR
     Err(AGENTHOST_ALREADY_DONE)
 }
 
-/// Asks to be told that nobody waits for a deferred reply any more. `notify` runs at most once, on the thread that gives the
+/// Has `notify` run when nobody waits for a deferred reply any more. `notify` runs at most once, on the thread that gives the
 /// call up, perhaps before this function returns, perhaps while another thread answers. `destroy` (may be NULL) runs exactly
 /// once, after which `notify` is not running and will not run: on the thread of whichever of `notify`,
 /// `agenthost_reply_free` or a failure of this function comes last. `AGENTHOST_ALREADY_DONE`: the call is answered, or has a
@@ -327,7 +327,7 @@ pub unsafe extern "C" fn agenthost_reply_on_abandoned(
         let notify = Notify { notify, data, destroy };
         let hook: AbandonedHook = Arc::new(move || notify.run());
         // SAFETY: the caller keeps the header's rules.
-        let status = unsafe { ask_with(deferred, &hook) };
+        let status = unsafe { notify_with(deferred, &hook) };
         callback::run(|| drop(hook));
         status
     })

@@ -4,7 +4,7 @@ use super::constants::{agenthost_operation, agenthost_resolution};
 use super::struct_size::sized_structs;
 use super::text::{agenthost_optional_i64, agenthost_pairs, agenthost_str};
 
-/// What a slot is told about the call, beside the request. Borrowed until the slot returns.
+/// What a slot gets about the call, beside the request. Borrowed until the slot returns.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct agenthost_call {

@@ -4,7 +4,7 @@
 use super::export::StatusResult;
 use super::status::{AGENTHOST_INVALID_SIZE, AGENTHOST_NULL_ARGUMENT, agenthost_status};
 
-/// The largest `struct_size`, several times that of any struct: a larger one is a mistake, whose tail is not looked at.
+/// The largest `struct_size`, several times that of any struct: a larger one is a mistake, whose tail is not read.
 pub(super) const MAX_STRUCT_SIZE: usize = 4096;
 
 /// What is wrong with a struct that grew beyond this library.

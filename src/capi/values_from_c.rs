@@ -80,7 +80,7 @@ pub(super) unsafe fn text<'a>(text: agenthost_str, path: Path<'_>) -> Read<&'a s
     // SAFETY: by this function's own contract.
     let bytes = unsafe { bytes(text) }?;
     if bytes.is_ascii() {
-        // SAFETY: ASCII is UTF-8. Most texts are, and are told so faster than the general check would.
+        // SAFETY: ASCII is UTF-8. Most texts are, and this check is faster than the general one.
         return Ok(unsafe { std::str::from_utf8_unchecked(bytes) });
     }
     std::str::from_utf8(bytes)

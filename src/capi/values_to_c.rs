@@ -1,4 +1,4 @@
-//! Lays out what C is handed: structs that borrow from values on this side, which have to outlive them.
+//! Makes the structs that C gets. They borrow from values on this side, which have to outlive them.
 
 use super::constants::Constant;
 use super::request_structs::{

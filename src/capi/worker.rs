@@ -35,7 +35,7 @@ pub struct agenthost_claim_request {
 
 sized_structs!(agenthost_claim_request);
 
-/// Something that happened, told by a worker.
+/// Something that happened, from a worker.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct agenthost_new_event {

@@ -5,7 +5,7 @@
 
 typedef struct scene {
     agenthost_host *host;
-    agenthost_reply *held;
+    agenthost_reply *deferred;
     agenthost_pending *pending;
     inbox in;
     atomic_int notified, destroyed;
@@ -18,19 +18,19 @@ static void serve_deferred(stub *self, const agenthost_call *call, const void *r
     scene *one = self->data;
     (void)call;
     (void)request;
-    CHECK_EQUAL(agenthost_reply_defer(reply, &one->held), AGENTHOST_OK);
+    CHECK_EQUAL(agenthost_reply_defer(reply, &one->deferred), AGENTHOST_OK);
 }
 
 static void notify(void *data) {
     scene *one = data;
     CHECK_EQUAL(atomic_load(&one->destroyed), 0);
     CHECK_EQUAL(atomic_fetch_add(&one->notified, 1), 0);
-    if (one->frees_reply) agenthost_reply_free(one->held);
+    if (one->frees_reply) agenthost_reply_free(one->deferred);
 }
 
 static void destroy(void *data) { CHECK_EQUAL(atomic_fetch_add(&((scene *)data)->destroyed, 1), 0); }
 
-static agenthost_status ask(scene *one) { return agenthost_reply_on_abandoned(one->held, notify, one, destroy); }
+static agenthost_status ask(scene *one) { return agenthost_reply_on_abandoned(one->deferred, notify, one, destroy); }
 
 static void expect(scene *one, int notified, int destroyed) {
     CHECK_EQUAL(atomic_load(&one->notified), notified);
@@ -57,7 +57,7 @@ static void registered_abandoned_freed(void) {
     expect(&one, 0, 0);
     CHECK_EQUAL(agenthost_pending_cancel(one.pending), AGENTHOST_OK);
     expect(&one, 1, 0);
-    agenthost_reply_free(one.held);
+    agenthost_reply_free(one.deferred);
     expect(&one, 1, 1);
     end(&one);
 }
@@ -69,8 +69,8 @@ static void abandoned_registered_freed(void) {
     CHECK_EQUAL(agenthost_pending_cancel(one.pending), AGENTHOST_OK);
     CHECK_EQUAL(ask(&one), AGENTHOST_OK);
     expect(&one, 1, 0);
-    CHECK_EQUAL(answer_well(AGENTHOST_CREATE_RUN, one.held), AGENTHOST_ALREADY_DONE);
-    agenthost_reply_free(one.held);
+    CHECK_EQUAL(answer_well(AGENTHOST_CREATE_RUN, one.deferred), AGENTHOST_ALREADY_DONE);
+    agenthost_reply_free(one.deferred);
     expect(&one, 1, 1);
     end(&one);
 }
@@ -79,10 +79,10 @@ static void answered_registered_freed(void) {
     stub service = {0};
     scene one = SCENE;
     begin(&service, &one);
-    CHECK_EQUAL(answer_well(AGENTHOST_CREATE_RUN, one.held), AGENTHOST_OK);
+    CHECK_EQUAL(answer_well(AGENTHOST_CREATE_RUN, one.deferred), AGENTHOST_OK);
     CHECK_EQUAL(ask(&one), AGENTHOST_ALREADY_DONE);
     expect(&one, 0, 1);
-    agenthost_reply_free(one.held);
+    agenthost_reply_free(one.deferred);
     expect(&one, 0, 1);
     end(&one);
 }
@@ -92,10 +92,10 @@ static void registered_answered_freed(void) {
     scene one = SCENE;
     begin(&service, &one);
     CHECK_EQUAL(ask(&one), AGENTHOST_OK);
-    CHECK_EQUAL(answer_well(AGENTHOST_CREATE_RUN, one.held), AGENTHOST_OK);
+    CHECK_EQUAL(answer_well(AGENTHOST_CREATE_RUN, one.deferred), AGENTHOST_OK);
     expect(&one, 0, 0);
     CHECK_EQUAL(agenthost_pending_cancel(one.pending), AGENTHOST_ALREADY_DONE);
-    agenthost_reply_free(one.held);
+    agenthost_reply_free(one.deferred);
     expect(&one, 0, 1);
     end(&one);
 }
@@ -105,7 +105,7 @@ static void registered_freed_unanswered(void) {
     scene one = SCENE;
     begin(&service, &one);
     CHECK_EQUAL(ask(&one), AGENTHOST_OK);
-    agenthost_reply_free(one.held);
+    agenthost_reply_free(one.deferred);
     expect(&one, 0, 1);
     CHECK_UNAVAILABLE(one.in.last, "dropped");
     CHECK_EQUAL(agenthost_pending_cancel(one.pending), AGENTHOST_ALREADY_DONE);
@@ -121,7 +121,7 @@ static void registered_closed_freed_after_the_host(void) {
     end(&one);
     CHECK_UNAVAILABLE(one.in.last, "closed");
     expect(&one, 1, 0);
-    agenthost_reply_free(one.held);
+    agenthost_reply_free(one.deferred);
     expect(&one, 1, 1);
 }
 
@@ -132,7 +132,7 @@ static void closed_registered_freed(void) {
     end(&one);
     CHECK_EQUAL(ask(&one), AGENTHOST_OK);
     expect(&one, 1, 0);
-    agenthost_reply_free(one.held);
+    agenthost_reply_free(one.deferred);
     expect(&one, 1, 1);
 }
 
@@ -153,7 +153,7 @@ static void registered_timed_out_freed(void) {
     REQUIRE(agenthost_dispatch_json_with(one.host, request_of(AGENTHOST_CREATE_RUN), &options, &response) == AGENTHOST_OK);
     CHECK_UNAVAILABLE(take(response), "timeout");
     expect(&one, 1, 0);
-    agenthost_reply_free(one.held);
+    agenthost_reply_free(one.deferred);
     expect(&one, 1, 1);
     agenthost_host_release(one.host);
 }
@@ -161,7 +161,7 @@ static void registered_timed_out_freed(void) {
 static void serve_registered_dropped_answered(stub *self, const agenthost_call *call, const void *request, agenthost_reply *reply) {
     scene *one = self->data;
     serve_registered(self, call, request, reply);
-    agenthost_reply_free(one->held);
+    agenthost_reply_free(one->deferred);
     expect(one, 0, 1);
     CHECK_EQUAL(answer_well(call->operation, reply), AGENTHOST_OK);
 }
@@ -180,11 +180,11 @@ static void serve_registered_again(stub *self, const agenthost_call *call, const
     scene first = SCENE;
     (void)call;
     (void)request;
-    CHECK_EQUAL(agenthost_reply_defer(reply, &first.held), AGENTHOST_OK);
+    CHECK_EQUAL(agenthost_reply_defer(reply, &first.deferred), AGENTHOST_OK);
     CHECK_EQUAL(ask(&first), AGENTHOST_OK);
-    agenthost_reply_free(first.held);
+    agenthost_reply_free(first.deferred);
     expect(&first, 0, 1);
-    CHECK_EQUAL(agenthost_reply_defer(reply, &one->held), AGENTHOST_OK);
+    CHECK_EQUAL(agenthost_reply_defer(reply, &one->deferred), AGENTHOST_OK);
     CHECK_EQUAL(ask(one), AGENTHOST_OK);
 }
 
@@ -196,7 +196,7 @@ static void a_reply_deferred_again_can_be_registered_again(void) {
                 AGENTHOST_OK);
     CHECK_EQUAL(agenthost_pending_cancel(one.pending), AGENTHOST_OK);
     expect(&one, 1, 0);
-    agenthost_reply_free(one.held);
+    agenthost_reply_free(one.deferred);
     expect(&one, 1, 1);
     end(&one);
 }
@@ -206,13 +206,13 @@ static void a_second_registration_fails_and_ends_its_own_data(void) {
     scene one = SCENE, second = SCENE;
     begin(&service, &one);
     CHECK_EQUAL(ask(&one), AGENTHOST_OK);
-    CHECK_EQUAL(agenthost_reply_on_abandoned(one.held, notify, &second, destroy), AGENTHOST_ALREADY_DONE);
+    CHECK_EQUAL(agenthost_reply_on_abandoned(one.deferred, notify, &second, destroy), AGENTHOST_ALREADY_DONE);
     expect(&second, 0, 1);
     CHECK_EQUAL(agenthost_pending_cancel(one.pending), AGENTHOST_OK);
-    CHECK_EQUAL(agenthost_reply_on_abandoned(one.held, notify, &second, NULL), AGENTHOST_ALREADY_DONE);
+    CHECK_EQUAL(agenthost_reply_on_abandoned(one.deferred, notify, &second, NULL), AGENTHOST_ALREADY_DONE);
     expect(&one, 1, 0);
     expect(&second, 0, 1);
-    agenthost_reply_free(one.held);
+    agenthost_reply_free(one.deferred);
     expect(&one, 1, 1);
     end(&one);
 }
@@ -234,9 +234,9 @@ static void every_failure_ends_the_data(void) {
     expect(&other, 0, 1);
     agenthost_host_release(one.host);
     begin(&service, &third);
-    CHECK_EQUAL(agenthost_reply_on_abandoned(third.held, NULL, &third, destroy), AGENTHOST_NULL_ARGUMENT);
+    CHECK_EQUAL(agenthost_reply_on_abandoned(third.deferred, NULL, &third, destroy), AGENTHOST_NULL_ARGUMENT);
     expect(&third, 0, 1);
-    agenthost_reply_free(third.held);
+    agenthost_reply_free(third.deferred);
     end(&third);
 }
 
@@ -244,9 +244,9 @@ static void a_destroy_that_is_null_is_fine(void) {
     stub service = {0};
     scene one = SCENE;
     begin(&service, &one);
-    CHECK_EQUAL(agenthost_reply_on_abandoned(one.held, notify, &one, NULL), AGENTHOST_OK);
+    CHECK_EQUAL(agenthost_reply_on_abandoned(one.deferred, notify, &one, NULL), AGENTHOST_OK);
     CHECK_EQUAL(agenthost_pending_cancel(one.pending), AGENTHOST_OK);
-    agenthost_reply_free(one.held);
+    agenthost_reply_free(one.deferred);
     expect(&one, 1, 0);
     end(&one);
 }
@@ -272,15 +272,15 @@ static void notify_may_free_the_reply(void) {
 
 static void *answer_and_free(void *data) {
     scene *one = data;
-    one->status = answer_well(AGENTHOST_CREATE_RUN, one->held);
-    agenthost_reply_free(one->held);
+    one->status = answer_well(AGENTHOST_CREATE_RUN, one->deferred);
+    agenthost_reply_free(one->deferred);
     return NULL;
 }
 
 static void *register_and_free(void *data) {
     scene *one = data;
     one->status = ask(one);
-    agenthost_reply_free(one->held);
+    agenthost_reply_free(one->deferred);
     return NULL;
 }
 

@@ -142,7 +142,7 @@ outcome answer_dispatch(const answer *self, answer_kind kind, agenthost_status *
     return out;
 }
 
-static void told(int holds, const char *what, agenthost_status status, outcome found, int logged) {
+static void expect(int holds, const char *what, agenthost_status status, outcome found, int logged) {
     char text[160];
     snprintf(text, sizeof text, "%s: status %d, code %d, logged %d", what, (int)status, found.code, logged);
     check_at(holds, __FILE__, __LINE__, text);
@@ -152,19 +152,19 @@ void expect_bad(const answer *self, answer_kind kind, const char *what) {
     agenthost_status status;
     int logged;
     outcome found = answer_dispatch(self, kind, &status, &logged);
-    told(status == AGENTHOST_BAD_ANSWER && found.code == AGENTHOST_CODE_INTERNAL && logged == 1, what, status, found, logged);
+    expect(status == AGENTHOST_BAD_ANSWER && found.code == AGENTHOST_CODE_INTERNAL && logged == 1, what, status, found, logged);
 }
 
 void expect_misuse(const answer *self, answer_kind kind, agenthost_status expected, const char *what) {
     agenthost_status status;
     int logged;
     outcome found = answer_dispatch(self, kind, &status, &logged);
-    told(status == expected && found.code == 0 && logged == 0, what, status, found, logged);
+    expect(status == expected && found.code == 0 && logged == 0, what, status, found, logged);
 }
 
 void expect_taken(const answer *self, answer_kind kind, const char *what) {
     agenthost_status status;
     int logged, expected = kind == ERROR ? self->error.code : 0;
     outcome found = answer_dispatch(self, kind, &status, &logged);
-    told(status == AGENTHOST_OK && found.code == expected && logged == 0, what, status, found, logged);
+    expect(status == AGENTHOST_OK && found.code == expected && logged == 0, what, status, found, logged);
 }

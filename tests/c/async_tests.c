@@ -5,7 +5,7 @@
 
 typedef struct scene {
     agenthost_host *host;
-    agenthost_reply *held;
+    agenthost_reply *deferred;
     agenthost_pending *pending;
     inbox in;
     agenthost_status answered, cancelled;
@@ -22,7 +22,7 @@ static void serve_deferred(stub *self, const agenthost_call *call, const void *r
     scene *one = self->data;
     (void)call;
     (void)request;
-    CHECK_EQUAL(agenthost_reply_defer(reply, &one->held), AGENTHOST_OK);
+    CHECK_EQUAL(agenthost_reply_defer(reply, &one->deferred), AGENTHOST_OK);
 }
 
 /* ---------------------------------------------------------------------------------------------------------------- done */
@@ -49,17 +49,17 @@ static void done_runs_once_after_the_slot(void) {
     CHECK_EQUAL(atomic_load(&one.in.count), 1);
 }
 
-static void *answer_held(void *data) {
+static void *answer_deferred(void *data) {
     scene *one = data;
-    one->answered = answer_well(AGENTHOST_CREATE_RUN, one->held);
-    agenthost_reply_free(one->held);
+    one->answered = answer_well(AGENTHOST_CREATE_RUN, one->deferred);
+    agenthost_reply_free(one->deferred);
     return NULL;
 }
 
 static void serve_answered_elsewhere_meanwhile(stub *self, const agenthost_call *call, const void *request, agenthost_reply *reply) {
     scene *one = self->data;
     serve_deferred(self, call, request, reply);
-    finish(start(answer_held, one));
+    finish(start(answer_deferred, one));
     CHECK_EQUAL(one->answered, AGENTHOST_OK);
     CHECK_EQUAL(atomic_load(&one->in.count), 0);
 }
@@ -82,7 +82,7 @@ static void done_runs_on_the_thread_that_answers(void) {
     one.host = stub_host(&service, serve_deferred, &one);
     CHECK_EQUAL(start_async(&one, AGENTHOST_CREATE_RUN), AGENTHOST_OK);
     CHECK_EQUAL(atomic_load(&one.in.count), 0);
-    thread = start(answer_held, &one);
+    thread = start(answer_deferred, &one);
     gate_wait(&one.in.arrived);
     CHECK_SUCCESS(one.in.last);
     CHECK(pthread_equal(one.in.thread, thread));
@@ -143,7 +143,7 @@ static void the_message_may_be_freed_inside_done(void) {
         message.data = one.message;
         message.len = request.len;
         CHECK_EQUAL(agenthost_dispatch_json_async(one.host, message, NULL, done_frees_the_message, &one, NULL), AGENTHOST_OK);
-        if (deferred) finish(start(answer_held, &one));
+        if (deferred) finish(start(answer_deferred, &one));
         CHECK_EQUAL(atomic_load(&one.in.count), 1);
         CHECK_SUCCESS(one.in.last);
         CHECK(strcmp(one.in.last.request_id, "req-1") == 0);
@@ -164,7 +164,7 @@ static void a_deferred_call_does_not_point_into_the_message(void) {
     CHECK_EQUAL(agenthost_dispatch_json_async(one.host, message, NULL, inbox_done, &one.in, NULL), AGENTHOST_OK);
     memset(one.message, 0, request.len);
     free(one.message);
-    finish(start(answer_held, &one));
+    finish(start(answer_deferred, &one));
     CHECK_SUCCESS(one.in.last);
     CHECK(strcmp(one.in.last.request_id, "req-1") == 0);
     agenthost_host_release(one.host);
@@ -187,7 +187,7 @@ static void serve_cancelled_meanwhile(stub *self, const agenthost_call *call, co
     CHECK_EQUAL(agenthost_reply_is_abandoned(reply), 1);
     CHECK_EQUAL(atomic_load(&one->in.count), 0);
     CHECK_EQUAL(answer_well(call->operation, reply), AGENTHOST_ALREADY_DONE);
-    CHECK_EQUAL(agenthost_reply_defer(reply, &one->held), AGENTHOST_ALREADY_DONE);
+    CHECK_EQUAL(agenthost_reply_defer(reply, &one->deferred), AGENTHOST_ALREADY_DONE);
 }
 
 static void cancel_from_another_thread_during_the_slot(void) {
@@ -212,9 +212,9 @@ static void cancel_after_the_slot(void) {
     CHECK_EQUAL(atomic_load(&one.in.count), 1);
     CHECK_UNAVAILABLE(one.in.last, "cancelled");
     CHECK(pthread_equal(one.in.thread, pthread_self()));
-    CHECK_EQUAL(agenthost_reply_is_abandoned(one.held), 1);
-    CHECK_EQUAL(answer_well(AGENTHOST_CREATE_RUN, one.held), AGENTHOST_ALREADY_DONE);
-    agenthost_reply_free(one.held);
+    CHECK_EQUAL(agenthost_reply_is_abandoned(one.deferred), 1);
+    CHECK_EQUAL(answer_well(AGENTHOST_CREATE_RUN, one.deferred), AGENTHOST_ALREADY_DONE);
+    agenthost_reply_free(one.deferred);
     agenthost_pending_free(one.pending);
     agenthost_host_release(one.host);
 }
@@ -226,7 +226,7 @@ static void freeing_the_handle_does_not_cancel(void) {
     CHECK_EQUAL(start_async(&one, AGENTHOST_CREATE_RUN), AGENTHOST_OK);
     agenthost_pending_free(one.pending);
     CHECK_EQUAL(atomic_load(&one.in.count), 0);
-    finish(start(answer_held, &one));
+    finish(start(answer_deferred, &one));
     CHECK_EQUAL(atomic_load(&one.in.count), 1);
     CHECK_SUCCESS(one.in.last);
     agenthost_host_release(one.host);
@@ -243,7 +243,7 @@ static void cancel_racing_completion(void) {
         one.host = host;
         service.data = &one;
         CHECK_EQUAL(start_async(&one, AGENTHOST_CREATE_RUN), AGENTHOST_OK);
-        answerer = start(answer_held, &one);
+        answerer = start(answer_deferred, &one);
         canceller = start(cancel, &one);
         finish(answerer);
         finish(canceller);
@@ -307,9 +307,9 @@ static void let_go_of_all_inside_done(int why) {
     one.host = stub_host(&service, why <= 1 ? serve_well : serve_deferred, &one);
     CHECK_EQUAL(agenthost_dispatch_json_async(one.host, message, NULL, done_frees_everything, &one, &one.pending), AGENTHOST_OK);
     switch (why) {
-        case 2: finish(start(answer_held, &one)); break;
+        case 2: finish(start(answer_deferred, &one)); break;
         case 3: finish(start(cancel, &one)); break;
-        case 4: agenthost_reply_free(one.held); break;
+        case 4: agenthost_reply_free(one.deferred); break;
         default: break;
     }
     CHECK_EQUAL(atomic_load(&one.in.count), 1);
@@ -318,8 +318,8 @@ static void let_go_of_all_inside_done(int why) {
     CHECK_EQUAL(agenthost_live(AGENTHOST_LIVE_HOSTS), 0);
     if (why == 3) {
         CHECK_EQUAL(one.cancelled, AGENTHOST_OK);
-        CHECK_EQUAL(answer_well(AGENTHOST_CREATE_RUN, one.held), AGENTHOST_ALREADY_DONE);
-        agenthost_reply_free(one.held);
+        CHECK_EQUAL(answer_well(AGENTHOST_CREATE_RUN, one.deferred), AGENTHOST_ALREADY_DONE);
+        agenthost_reply_free(one.deferred);
     }
 }
 
@@ -331,7 +331,7 @@ static void the_last_release_inside_done_of_a_drop(void) { let_go_of_all_inside_
 
 static void done_frees_the_reply(void *data, agenthost_buffer *response) {
     scene *one = data;
-    agenthost_reply_free(one->held);
+    agenthost_reply_free(one->deferred);
     inbox_done(&one->in, response);
 }
 
@@ -341,7 +341,7 @@ static void the_reply_may_be_freed_inside_the_done_that_its_answer_runs(void) {
     one.host = stub_host(&service, serve_deferred, &one);
     CHECK_EQUAL(agenthost_dispatch_json_async(one.host, request_of(AGENTHOST_CREATE_RUN), NULL, done_frees_the_reply, &one, NULL),
                 AGENTHOST_OK);
-    CHECK_EQUAL(answer_well(AGENTHOST_CREATE_RUN, one.held), AGENTHOST_OK);
+    CHECK_EQUAL(answer_well(AGENTHOST_CREATE_RUN, one.deferred), AGENTHOST_OK);
     CHECK_EQUAL(atomic_load(&one.in.count), 1);
     CHECK_SUCCESS(one.in.last);
     agenthost_host_release(one.host);

@@ -5,7 +5,7 @@
 
 typedef struct scene {
     agenthost_host *host;
-    agenthost_reply *held;
+    agenthost_reply *deferred;
     gate inside, leave;
     agenthost_status status;
     inbox in;
@@ -17,7 +17,7 @@ static void serve_deferred(stub *self, const agenthost_call *call, const void *r
     scene *one = self->data;
     (void)call;
     (void)request;
-    CHECK_EQUAL(agenthost_reply_defer(reply, &one->held), AGENTHOST_OK);
+    CHECK_EQUAL(agenthost_reply_defer(reply, &one->deferred), AGENTHOST_OK);
 }
 
 /* Stays in the slot until it may leave. */
@@ -126,11 +126,11 @@ static void close_inside_done_notify_log_and_destroy(void) {
     options.log = log_closes;
     REQUIRE(agenthost_host_new(&slots, &options, &one.host, NULL) == AGENTHOST_OK);
     CHECK_EQUAL(agenthost_dispatch_json_async(one.host, request_of(AGENTHOST_CREATE_RUN), NULL, done_closes, &one, &pending), AGENTHOST_OK);
-    CHECK_EQUAL(agenthost_reply_on_abandoned(one.held, notify_closes, &one, NULL), AGENTHOST_OK);
+    CHECK_EQUAL(agenthost_reply_on_abandoned(one.deferred, notify_closes, &one, NULL), AGENTHOST_OK);
     CHECK_EQUAL(agenthost_pending_cancel(pending), AGENTHOST_OK);
     CHECK_EQUAL(atomic_load(&one.in.count), 1);
     agenthost_pending_free(pending);
-    agenthost_reply_free(one.held);
+    agenthost_reply_free(one.deferred);
     CHECK_EQUAL(agenthost_host_close(one.host, 0), AGENTHOST_OK);
     CHECK_EQUAL(atomic_load(&service.destroyed), 1);
     agenthost_host_release(one.host);
@@ -192,18 +192,18 @@ static void close_answers_what_is_deferred(void) {
     CHECK_UNAVAILABLE(one.in.last, "closed");
     CHECK(pthread_equal(one.in.thread, pthread_self()));
     CHECK_EQUAL(atomic_load(&service.destroyed), 1);
-    CHECK_EQUAL(agenthost_reply_is_abandoned(one.held), 1);
-    CHECK_EQUAL(answer_well(AGENTHOST_CREATE_RUN, one.held), AGENTHOST_ALREADY_DONE);
+    CHECK_EQUAL(agenthost_reply_is_abandoned(one.deferred), 1);
+    CHECK_EQUAL(answer_well(AGENTHOST_CREATE_RUN, one.deferred), AGENTHOST_ALREADY_DONE);
     agenthost_host_release(one.host);
-    CHECK_EQUAL(answer_well(AGENTHOST_CREATE_RUN, one.held), AGENTHOST_ALREADY_DONE);
-    agenthost_reply_free(one.held);
+    CHECK_EQUAL(answer_well(AGENTHOST_CREATE_RUN, one.deferred), AGENTHOST_ALREADY_DONE);
+    agenthost_reply_free(one.deferred);
 }
 
 static void *answer_soon(void *data) {
     scene *one = data;
     sleep_ms(30);
-    one->status = answer_well(AGENTHOST_CREATE_RUN, one->held);
-    agenthost_reply_free(one->held);
+    one->status = answer_well(AGENTHOST_CREATE_RUN, one->deferred);
+    agenthost_reply_free(one->deferred);
     return NULL;
 }
 
@@ -228,7 +228,7 @@ static void serve_stay_and_defer(stub *self, const agenthost_call *call, const v
     (void)request;
     gate_open(&one->inside);
     gate_wait(&one->leave);
-    CHECK_EQUAL(agenthost_reply_defer(reply, &one->held), AGENTHOST_OK);
+    CHECK_EQUAL(agenthost_reply_defer(reply, &one->deferred), AGENTHOST_OK);
 }
 
 static void *dispatch_unavailable(void *data) {
@@ -248,7 +248,7 @@ static void a_slot_that_defers_after_close_has_given_up_is_answered(void) {
     gate_open(&one.leave);
     finish(dispatcher);
     CHECK_EQUAL(agenthost_host_close(one.host, UINT64_MAX), AGENTHOST_OK);
-    agenthost_reply_free(one.held);
+    agenthost_reply_free(one.deferred);
     agenthost_host_release(one.host);
 }
 
@@ -312,8 +312,8 @@ static void done_stays(void *data, agenthost_buffer *response) {
 
 static void *answer_now(void *data) {
     scene *one = data;
-    one->status = answer_well(AGENTHOST_CREATE_RUN, one->held);
-    agenthost_reply_free(one->held);
+    one->status = answer_well(AGENTHOST_CREATE_RUN, one->deferred);
+    agenthost_reply_free(one->deferred);
     return NULL;
 }
 
@@ -343,8 +343,8 @@ static void the_last_release_answers_what_is_deferred(void) {
     agenthost_host_release(one.host);
     CHECK_UNAVAILABLE(one.in.last, "closed");
     CHECK_EQUAL(atomic_load(&service.destroyed), 1);
-    CHECK_EQUAL(agenthost_reply_is_abandoned(one.held), 1);
-    agenthost_reply_free(one.held);
+    CHECK_EQUAL(agenthost_reply_is_abandoned(one.deferred), 1);
+    agenthost_reply_free(one.deferred);
 }
 
 static void serve_releasing(stub *self, const agenthost_call *call, const void *request, agenthost_reply *reply) {

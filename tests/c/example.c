@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "agenthost.h"
-#include "words.h"
+#include "names.h"
 
 /* What a response says, in a word or two. */
 static void describe(const agenthost_response *response, char *out, size_t room) {
@@ -14,11 +14,11 @@ static void describe(const agenthost_response *response, char *out, size_t room)
     const agenthost_submission *submission = agenthost_response_submission(response);
     const agenthost_run *run = agenthost_response_run(response);
     if (error != NULL) {
-        snprintf(out, room, "%s", number_word(code_words, error->code));
+        snprintf(out, room, "%s", name_of_number(code_names, error->code));
     } else if (submission != NULL) {
-        snprintf(out, room, "%s@%" PRIu64, number_word(run_status_words, submission->status), submission->revision);
+        snprintf(out, room, "%s@%" PRIu64, name_of_number(run_status_names, submission->status), submission->revision);
     } else if (run != NULL) {
-        snprintf(out, room, "view:%s@%" PRIu64, number_word(run_status_words, run->status), run->revision);
+        snprintf(out, room, "view:%s@%" PRIu64, name_of_number(run_status_names, run->status), run->revision);
     } else {
         snprintf(out, room, "events:%d:%" PRIu64 ":%s", (int)agenthost_response_event_count(response),
                  agenthost_response_next_sequence(response), agenthost_response_has_more(response) ? "more" : "last");

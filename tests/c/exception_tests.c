@@ -10,7 +10,7 @@ void throw_exception(void);
 
 typedef struct scene {
     agenthost_host *host;
-    agenthost_reply *held;
+    agenthost_reply *deferred;
     agenthost_pending *pending;
     int defers;
 } scene;
@@ -19,14 +19,14 @@ static void serve_throwing(stub *self, const agenthost_call *call, const void *r
     scene *one = self->data;
     (void)call;
     (void)request;
-    if (one->defers) agenthost_reply_defer(reply, &one->held);
+    if (one->defers) agenthost_reply_defer(reply, &one->deferred);
     throw_exception();
 }
 
 static void serve_deferred(stub *self, const agenthost_call *call, const void *request, agenthost_reply *reply) {
     (void)call;
     (void)request;
-    agenthost_reply_defer(reply, &((scene *)self->data)->held);
+    agenthost_reply_defer(reply, &((scene *)self->data)->deferred);
 }
 
 static void serve_exiting(stub *self, const agenthost_call *call, const void *request, agenthost_reply *reply) {
@@ -91,7 +91,7 @@ static int child_notify(void *data) {
     scene *one = data;
     one->host = stub_host(&service, serve_deferred, one);
     agenthost_dispatch_json_async(one->host, request_of(AGENTHOST_CREATE_RUN), NULL, inbox_done, &in, &one->pending);
-    agenthost_reply_on_abandoned(one->held, notify_throws, NULL, NULL);
+    agenthost_reply_on_abandoned(one->deferred, notify_throws, NULL, NULL);
     agenthost_pending_cancel(one->pending);
     return 0;
 }

@@ -6,7 +6,7 @@
 typedef struct scene {
     stub service;
     agenthost_host *host;
-    agenthost_reply *held;
+    agenthost_reply *deferred;
     agenthost_pending *pending;
     inbox in;
     atomic_int notified, notify_destroyed;
@@ -15,7 +15,7 @@ typedef struct scene {
 static void serve_deferred(stub *self, const agenthost_call *call, const void *request, agenthost_reply *reply) {
     scene *one = self->data;
     if (call->operation == AGENTHOST_GET_RUN) serve_well(self, call, request, reply);
-    else CHECK_EQUAL(agenthost_reply_defer(reply, &one->held), AGENTHOST_OK);
+    else CHECK_EQUAL(agenthost_reply_defer(reply, &one->deferred), AGENTHOST_OK);
 }
 
 static void notify(void *data) { atomic_fetch_add(&((scene *)data)->notified, 1); }
@@ -28,11 +28,11 @@ static void begin(scene *one) {
     one->host = stub_host(&one->service, serve_deferred, one);
     CHECK_EQUAL(agenthost_dispatch_json_async(one->host, request_of(AGENTHOST_CREATE_RUN), NULL, inbox_done, &one->in, &one->pending),
                 AGENTHOST_OK);
-    CHECK_EQUAL(agenthost_reply_on_abandoned(one->held, notify, one, notify_destroy), AGENTHOST_OK);
+    CHECK_EQUAL(agenthost_reply_on_abandoned(one->deferred, notify, one, notify_destroy), AGENTHOST_OK);
 }
 
 static void end(scene *one) {
-    agenthost_reply_free(one->held);
+    agenthost_reply_free(one->deferred);
     CHECK_UNAVAILABLE(one->in.last, "dropped");
     agenthost_pending_free(one->pending);
     agenthost_host_release(one->host);
@@ -60,19 +60,19 @@ static int child_calls(void *data) {
     CHECK_EQUAL(agenthost_host_close(one->host, 0), AGENTHOST_FORKED);
     CHECK_EQUAL(agenthost_host_retain(one->host), AGENTHOST_FORKED);
     CHECK_EQUAL(agenthost_pending_cancel(one->pending), AGENTHOST_FORKED);
-    CHECK_EQUAL(agenthost_reply_submission(one->held, &good.submission), AGENTHOST_FORKED);
-    CHECK_EQUAL(agenthost_reply_run(one->held, &good.run), AGENTHOST_FORKED);
-    CHECK_EQUAL(agenthost_reply_event(one->held, &good.event), AGENTHOST_FORKED);
-    CHECK_EQUAL(agenthost_reply_page(one->held, 0, 0), AGENTHOST_FORKED);
-    CHECK_EQUAL(agenthost_reply_error(one->held, &good.error), AGENTHOST_FORKED);
-    CHECK_EQUAL(agenthost_reply_json(one->held, agenthost_text("{}")), AGENTHOST_FORKED);
-    CHECK_EQUAL(agenthost_reply_fail(one->held, agenthost_text("failed"), nothing), AGENTHOST_FORKED);
-    CHECK_EQUAL(agenthost_reply_defer(one->held, &again), AGENTHOST_FORKED);
+    CHECK_EQUAL(agenthost_reply_submission(one->deferred, &good.submission), AGENTHOST_FORKED);
+    CHECK_EQUAL(agenthost_reply_run(one->deferred, &good.run), AGENTHOST_FORKED);
+    CHECK_EQUAL(agenthost_reply_event(one->deferred, &good.event), AGENTHOST_FORKED);
+    CHECK_EQUAL(agenthost_reply_page(one->deferred, 0, 0), AGENTHOST_FORKED);
+    CHECK_EQUAL(agenthost_reply_error(one->deferred, &good.error), AGENTHOST_FORKED);
+    CHECK_EQUAL(agenthost_reply_json(one->deferred, agenthost_text("{}")), AGENTHOST_FORKED);
+    CHECK_EQUAL(agenthost_reply_fail(one->deferred, agenthost_text("failed"), nothing), AGENTHOST_FORKED);
+    CHECK_EQUAL(agenthost_reply_defer(one->deferred, &again), AGENTHOST_FORKED);
     CHECK(again == NULL);
     /* What this call is given is its own to end. */
-    CHECK_EQUAL(agenthost_reply_on_abandoned(one->held, notify, one, notify_destroy), AGENTHOST_FORKED);
+    CHECK_EQUAL(agenthost_reply_on_abandoned(one->deferred, notify, one, notify_destroy), AGENTHOST_FORKED);
     CHECK_EQUAL(atomic_load(&one->notify_destroyed), 1);
-    agenthost_reply_free(one->held);
+    agenthost_reply_free(one->deferred);
     agenthost_pending_free(one->pending);
     agenthost_host_release(one->host);
     CHECK_EQUAL(atomic_load(&one->service.destroyed), 0);
@@ -95,7 +95,7 @@ static void a_child_gets_forked_and_only_forgets(void) {
 
 static int child_forgets_abandoned(void *data) {
     scene *one = data;
-    agenthost_reply_free(one->held);
+    agenthost_reply_free(one->deferred);
     agenthost_pending_free(one->pending);
     agenthost_host_release(one->host);
     CHECK_EQUAL(atomic_load(&one->notify_destroyed), 0);
@@ -111,7 +111,7 @@ static void a_child_forgets_a_reply_that_is_abandoned(void) {
     CHECK_EQUAL(atomic_load(&one.notified), 1);
     CHECK_EQUAL(in_child(child_forgets_abandoned, &one, said, sizeof said), 0);
     CHECK_EQUAL(atomic_load(&one.notify_destroyed), 0);
-    agenthost_reply_free(one.held);
+    agenthost_reply_free(one.deferred);
     CHECK_EQUAL(atomic_load(&one.notify_destroyed), 1);
     agenthost_pending_free(one.pending);
     agenthost_host_release(one.host);

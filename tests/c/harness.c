@@ -299,7 +299,7 @@ pthread_t start(void *(*body)(void *), void *data) {
 void finish(pthread_t thread) { REQUIRE(pthread_join(thread, NULL) == 0); }
 
 int in_child(int (*body)(void *data), void *data, char *said, size_t room) {
-    int ends[2], codes[2], status = 0, code = 0, told;
+    int ends[2], codes[2], status = 0, code = 0, arrived;
     size_t length = 0;
     ssize_t got;
     pid_t child;
@@ -325,10 +325,10 @@ int in_child(int (*body)(void *data), void *data, char *said, size_t room) {
     close(codes[1]);
     while ((got = read(ends[0], said + length, room - 1 - length)) > 0) length += (size_t)got;
     said[length] = 0;
-    told = read(codes[0], &code, sizeof code) == (ssize_t)sizeof code;
+    arrived = read(codes[0], &code, sizeof code) == (ssize_t)sizeof code;
     close(ends[0]);
     close(codes[0]);
     REQUIRE(waitpid(child, &status, 0) == child);
-    if (told) return code;
+    if (arrived) return code;
     return WIFSIGNALED(status) ? 1000 + WTERMSIG(status) : WEXITSTATUS(status);
 }

@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-#include "words.h"
+#include "names.h"
 
 static agenthost_str string(const json *object, const char *name) {
     const json *member = json_get(object, name);
@@ -73,7 +73,7 @@ static agenthost_status play_submission(const json *result, agenthost_reply *out
     AGENTHOST_INIT(&submission);
     submission.run_id = string(result, "runId");
     submission.revision = unsigned_number(result, "revision");
-    submission.status = word_number(run_status_words, json_text(result, "status"));
+    submission.status = number_of_name(run_status_names, json_text(result, "status"));
     return agenthost_reply_submission(out, &submission);
 }
 
@@ -98,7 +98,7 @@ static void read_approval(const json *from, agenthost_approval *approval) {
     approval->approval_id = string(from, "approvalId");
     approval->tool_call_id = string(from, "toolCallId");
     approval->tool_name = string(from, "toolName");
-    approval->resolution = word_number(resolution_words, json_text(from, "resolution"));
+    approval->resolution = number_of_name(resolution_names, json_text(from, "resolution"));
     approval->reason = string(from, "reason");
     approval->created_at_unix_ms = signed_number(from, "createdAtUnixMs");
     approval->resolved_at_unix_ms = optional_number(from, "resolvedAtUnixMs");
@@ -116,7 +116,7 @@ static agenthost_status play_run(const json *result, agenthost_reply *out) {
     AGENTHOST_INIT(&run);
     run.run_id = string(result, "runId");
     run.revision = unsigned_number(result, "revision");
-    run.status = word_number(run_status_words, json_text(result, "status"));
+    run.status = number_of_name(run_status_names, json_text(result, "status"));
     run.context = &context;
     run.created_at_unix_ms = signed_number(result, "createdAtUnixMs");
     run.updated_at_unix_ms = signed_number(result, "updatedAtUnixMs");
@@ -141,7 +141,7 @@ static agenthost_status play_page(const json *result, agenthost_reply *out) {
         event.run_id = string(from, "runId");
         event.sequence = unsigned_number(from, "sequence");
         event.type = string(from, "type");
-        event.status = word_number(run_status_words, json_text(from, "status"));
+        event.status = number_of_name(run_status_names, json_text(from, "status"));
         event.step_id = string(from, "stepId");
         event.tool_call_id = string(from, "toolCallId");
         event.timestamp_unix_ms = signed_number(from, "timestampUnixMs");
@@ -158,7 +158,7 @@ static agenthost_status play_error(const json *from, agenthost_reply *out) {
     agenthost_error error;
     agenthost_status status;
     AGENTHOST_INIT(&error);
-    error.code = word_number(code_words, json_text(from, "code"));
+    error.code = number_of_name(code_names, json_text(from, "code"));
     error.retryable = (uint32_t)json_is_true(from, "retryable");
     error.message = string(from, "message");
     error.details = free_json(from, "details");

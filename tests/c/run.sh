@@ -33,7 +33,7 @@ library() {
 conformance_program() {
     local name=$1
     shift
-    gcc -std=c11 "${strict[@]}" "$@" tests/c/{conformance,show,play,json,text,words}.c -o "$out/$name" "${link[@]}"
+    gcc -std=c11 "${strict[@]}" "$@" tests/c/{conformance,show,play,json,text,names}.c -o "$out/$name" "${link[@]}"
 }
 
 lifecycle_program() {
@@ -47,7 +47,7 @@ lifecycle_program() {
 example_program() { gcc -std=c99 -Wall -Wextra -pedantic -Werror -Iinclude bindings/c/examples/host.c -o $out/host "${link[@]}"; }
 
 example() {
-    example_program && gcc -std=c11 "${strict[@]}" tests/c/{example,words}.c -o $out/example "${link[@]}" &&
+    example_program && gcc -std=c11 "${strict[@]}" tests/c/{example,names}.c -o $out/example "${link[@]}" &&
         $out/host bindings/c/examples/request.json | $out/example running@1 view:waiting_for_approval@2 \
             waiting_for_approval@3 running@4 cancelled@5 events:3:3:more events:2:5:last invalid_request not_found
 }

@@ -1,9 +1,9 @@
 #include "show.h"
 
-#include "words.h"
+#include "names.h"
 
 static void show_word(text *out, const char *name, const char *const *words, int32_t number) {
-    text_string_member(out, name, agenthost_text(number_word(words, number)));
+    text_string_member(out, name, agenthost_text(name_of_number(words, number)));
 }
 
 static void show_context(text *out, const agenthost_context *context) {
@@ -40,7 +40,7 @@ static void show_resolve(text *out, const agenthost_resolve_approval *request) {
     text_string_member(out, "runId", request->run_id);
     text_unsigned_member(out, "expectedRevision", request->expected_revision);
     text_string_member(out, "approvalId", request->approval_id);
-    show_word(out, "resolution", resolution_words, request->resolution);
+    show_word(out, "resolution", resolution_names, request->resolution);
     text_string_member(out, "reason", request->reason);
     text_pairs_member(out, "metadata", request->metadata);
 }
@@ -60,7 +60,7 @@ static void show_list(text *out, const agenthost_list_events *request) {
 
 void show_call(text *out, const agenthost_call *call, const void *request) {
     text_raw(out, "{");
-    show_word(out, "operation", operation_words, call->operation);
+    show_word(out, "operation", operation_names, call->operation);
     text_member(out, "context");
     text_raw(out, "{");
     text_string_member(out, "requestId", call->request_id);
@@ -90,7 +90,7 @@ static void show_approval(text *out, const agenthost_approval *approval) {
     text_string_member(out, "approvalId", approval->approval_id);
     text_string_member(out, "toolCallId", approval->tool_call_id);
     text_string_member(out, "toolName", approval->tool_name);
-    show_word(out, "resolution", resolution_words, approval->resolution);
+    show_word(out, "resolution", resolution_names, approval->resolution);
     text_string_member(out, "reason", approval->reason);
     text_signed_member(out, "createdAtUnixMs", approval->created_at_unix_ms);
     text_optional_member(out, "resolvedAtUnixMs", approval->resolved_at_unix_ms);
@@ -101,7 +101,7 @@ static void show_approval(text *out, const agenthost_approval *approval) {
 static void show_run(text *out, const agenthost_run *run) {
     text_string_member(out, "runId", run->run_id);
     text_unsigned_member(out, "revision", run->revision);
-    show_word(out, "status", run_status_words, run->status);
+    show_word(out, "status", run_status_names, run->status);
     text_member(out, "context");
     show_context(out, run->context);
     text_signed_member(out, "createdAtUnixMs", run->created_at_unix_ms);
@@ -119,7 +119,7 @@ static void show_event(text *out, const agenthost_event *event) {
     text_string_member(out, "runId", event->run_id);
     text_unsigned_member(out, "sequence", event->sequence);
     text_string_member(out, "type", event->type);
-    show_word(out, "status", run_status_words, event->status);
+    show_word(out, "status", run_status_names, event->status);
     text_string_member(out, "stepId", event->step_id);
     text_string_member(out, "toolCallId", event->tool_call_id);
     text_signed_member(out, "timestampUnixMs", event->timestamp_unix_ms);
@@ -143,7 +143,7 @@ static void show_page(text *out, const agenthost_response *response) {
 }
 
 static void show_error(text *out, const agenthost_error *error) {
-    show_word(out, "code", code_words, error->code);
+    show_word(out, "code", code_names, error->code);
     text_member(out, "retryable");
     text_raw(out, error->retryable ? "true" : "false");
     text_string_member(out, "message", error->message);
@@ -165,7 +165,7 @@ void show_response(text *out, const agenthost_response *response) {
     } else if (submission != NULL) {
         text_string_member(out, "runId", submission->run_id);
         text_unsigned_member(out, "revision", submission->revision);
-        show_word(out, "status", run_status_words, submission->status);
+        show_word(out, "status", run_status_names, submission->status);
     } else if (run != NULL) {
         show_run(out, run);
     } else {

@@ -5,11 +5,11 @@
 
 /* Counts and gates of one test. */
 typedef struct scene {
-    agenthost_reply *held;
+    agenthost_reply *deferred;
     agenthost_status status;
     agenthost_host *host;
     pthread_t thread;
-    gate held_now;
+    gate deferred_now;
     int step;
     outcome found;
 } scene;
@@ -131,8 +131,8 @@ static void serve_drop_after_slot(stub *self, const agenthost_call *call, const 
     scene *one = self->data;
     (void)call;
     (void)request;
-    CHECK_EQUAL(agenthost_reply_defer(reply, &one->held), AGENTHOST_OK);
-    gate_open(&one->held_now);
+    CHECK_EQUAL(agenthost_reply_defer(reply, &one->deferred), AGENTHOST_OK);
+    gate_open(&one->deferred_now);
 }
 
 static void *dispatch_once(void *data) {
@@ -151,18 +151,18 @@ static void a_reply_that_is_dropped_after_its_slot_is_unavailable(void) {
     /* Asynchronous: the slot has returned when the function has. */
     CHECK_EQUAL(agenthost_dispatch_json_async(one.host, request_of(AGENTHOST_CREATE_RUN), NULL, inbox_done, &in, NULL), AGENTHOST_OK);
     CHECK_EQUAL(atomic_load(&in.count), 0);
-    agenthost_reply_free(one.held);
+    agenthost_reply_free(one.deferred);
     CHECK_EQUAL(atomic_load(&in.count), 1);
     CHECK_UNAVAILABLE(in.last, "dropped");
     CHECK_EQUAL(atomic_load(&service.logged), 0);
     /* Synchronous, while another thread waits. A reply that is dropped before the slot has returned is the slot's (`internal`): try
      * again, and leave it more time. */
     for (wait = 5; wait < 10000; wait *= 2) {
-        one.held_now.open = 0;
+        one.deferred_now.open = 0;
         dispatcher = start(dispatch_once, &one);
-        gate_wait(&one.held_now);
+        gate_wait(&one.deferred_now);
         sleep_ms(wait);
-        agenthost_reply_free(one.held);
+        agenthost_reply_free(one.deferred);
         finish(dispatcher);
         if (one.found.code != AGENTHOST_CODE_INTERNAL) break;
     }
@@ -186,10 +186,10 @@ static void freeing_a_borrowed_reply_leaves_it_alone(void) {
 
 /* ---------------------------------------------------------------------------------------------------- another thread */
 
-static void *answer_held(void *data) {
+static void *answer_deferred(void *data) {
     scene *one = data;
-    one->status = answer_well(AGENTHOST_CREATE_RUN, one->held);
-    agenthost_reply_free(one->held);
+    one->status = answer_well(AGENTHOST_CREATE_RUN, one->deferred);
+    agenthost_reply_free(one->deferred);
     return NULL;
 }
 
@@ -197,8 +197,8 @@ static void serve_answered_elsewhere(stub *self, const agenthost_call *call, con
     scene *one = self->data;
     (void)call;
     (void)request;
-    CHECK_EQUAL(agenthost_reply_defer(reply, &one->held), AGENTHOST_OK);
-    one->thread = start(answer_held, one);
+    CHECK_EQUAL(agenthost_reply_defer(reply, &one->deferred), AGENTHOST_OK);
+    one->thread = start(answer_deferred, one);
     if (one->step == 0) finish(one->thread);
 }
 
@@ -217,7 +217,7 @@ static void another_thread_answers_before_and_after_the_slot_has_returned(void) 
 
 /* ----------------------------------------------------------------------------------------------------------- timeouts */
 
-static void serve_held(stub *self, const agenthost_call *call, const void *request, agenthost_reply *reply) {
+static void serve_holding(stub *self, const agenthost_call *call, const void *request, agenthost_reply *reply) {
     scene *one = self->data;
     (void)call;
     (void)request;
@@ -226,7 +226,7 @@ static void serve_held(stub *self, const agenthost_call *call, const void *reque
         CHECK_EQUAL(answer_well(call->operation, reply), AGENTHOST_OK);
         return;
     }
-    CHECK_EQUAL(agenthost_reply_defer(reply, &one->held), AGENTHOST_OK);
+    CHECK_EQUAL(agenthost_reply_defer(reply, &one->deferred), AGENTHOST_OK);
 }
 
 static outcome dispatch_for(agenthost_host *host, uint64_t timeout_ms) {
@@ -241,23 +241,23 @@ static outcome dispatch_for(agenthost_host *host, uint64_t timeout_ms) {
 static void a_timeout_with_a_reply_still_held_and_completed_later(void) {
     stub service = {0};
     scene one = SCENE;
-    agenthost_host *host = stub_host(&service, serve_held, &one);
+    agenthost_host *host = stub_host(&service, serve_holding, &one);
     CHECK_UNAVAILABLE(dispatch_for(host, 30), "timeout");
-    CHECK_EQUAL(agenthost_reply_is_abandoned(one.held), 1);
-    CHECK_EQUAL(answer_well(AGENTHOST_CREATE_RUN, one.held), AGENTHOST_ALREADY_DONE);
+    CHECK_EQUAL(agenthost_reply_is_abandoned(one.deferred), 1);
+    CHECK_EQUAL(answer_well(AGENTHOST_CREATE_RUN, one.deferred), AGENTHOST_ALREADY_DONE);
     CHECK_EQUAL(agenthost_live(AGENTHOST_LIVE_REPLIES), 1);
     agenthost_host_release(host);
     /* The reply outlives its host. */
     CHECK_EQUAL(atomic_load(&service.destroyed), 1);
-    CHECK_EQUAL(answer_well(AGENTHOST_CREATE_RUN, one.held), AGENTHOST_ALREADY_DONE);
-    CHECK_EQUAL(agenthost_reply_is_abandoned(one.held), 1);
-    agenthost_reply_free(one.held);
+    CHECK_EQUAL(answer_well(AGENTHOST_CREATE_RUN, one.deferred), AGENTHOST_ALREADY_DONE);
+    CHECK_EQUAL(agenthost_reply_is_abandoned(one.deferred), 1);
+    agenthost_reply_free(one.deferred);
 }
 
 static void a_timeout_never_cuts_a_slot_short(void) {
     stub service = {0};
     scene one = SCENE;
-    agenthost_host *host = stub_host(&service, serve_held, &one);
+    agenthost_host *host = stub_host(&service, serve_holding, &one);
     one.step = 1;
     CHECK_SUCCESS(dispatch_for(host, 1));
     agenthost_host_release(host);
@@ -269,14 +269,14 @@ static void the_hosts_default_timeout(void) {
     agenthost_service slots = stub_service(&service);
     agenthost_host_options options = stub_options(&service);
     agenthost_host *host = NULL;
-    service.serve = serve_held;
+    service.serve = serve_holding;
     service.data = &one;
     options.default_timeout_ms = 30;
     REQUIRE(agenthost_host_new(&slots, &options, &host, NULL) == AGENTHOST_OK);
     CHECK_UNAVAILABLE(dispatch(host, AGENTHOST_CREATE_RUN), "timeout");
-    agenthost_reply_free(one.held);
+    agenthost_reply_free(one.deferred);
     CHECK_UNAVAILABLE(dispatch_for(host, 0), "timeout");
-    agenthost_reply_free(one.held);
+    agenthost_reply_free(one.deferred);
     agenthost_host_release(host);
 }
 
@@ -306,7 +306,7 @@ static void a_slot_may_dispatch_again(void) {
 
 /* ---------------------------------------------------------------------------------------------------------- failures */
 
-/* What a host's log has been told last. */
+/* The last record of a host's log. */
 typedef struct record {
     int32_t level;
     char message[64];
@@ -375,7 +375,7 @@ static void a_service_that_fails_is_logged_once(void) {
 static void serve_deferring(stub *self, const agenthost_call *call, const void *request, agenthost_reply *reply) {
     (void)call;
     (void)request;
-    CHECK_EQUAL(agenthost_reply_defer(reply, &((scene *)self->data)->held), AGENTHOST_OK);
+    CHECK_EQUAL(agenthost_reply_defer(reply, &((scene *)self->data)->deferred), AGENTHOST_OK);
 }
 
 static void a_deferred_reply_can_fail(void) {
@@ -384,11 +384,11 @@ static void a_deferred_reply_can_fail(void) {
     inbox in = INBOX;
     one.host = stub_host(&service, serve_deferring, &one);
     REQUIRE(agenthost_dispatch_json_async(one.host, request_of(AGENTHOST_GET_RUN), NULL, inbox_done, &in, NULL) == AGENTHOST_OK);
-    CHECK_EQUAL(fail(one.held), AGENTHOST_OK);
-    CHECK_EQUAL(fail(one.held), AGENTHOST_ALREADY_DONE);
+    CHECK_EQUAL(fail(one.deferred), AGENTHOST_OK);
+    CHECK_EQUAL(fail(one.deferred), AGENTHOST_ALREADY_DONE);
     CHECK_EQUAL(atomic_load(&in.count), 1);
     CHECK_EQUAL(atomic_load(&service.logged), 2);
-    agenthost_reply_free(one.held);
+    agenthost_reply_free(one.deferred);
     agenthost_host_release(one.host);
 }
 

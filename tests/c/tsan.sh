@@ -33,7 +33,7 @@ program() {
         -o "$out/$name" -rdynamic -lgcc_s -lpthread -lm -ldl -lrt
 }
 
-program conformance {conformance,show,play,json,text,words}.c
+program conformance {conformance,show,play,json,text,names}.c
 program lifecycle {harness,answers,json}.c $(cd tests/c && ls ./*_tests.c) throwing.cpp
 
 export TSAN_OPTIONS="exitcode=66 die_after_fork=0 suppressions=$PWD/tests/c/tsan.supp ${TSAN_OPTIONS:-}"

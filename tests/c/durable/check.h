@@ -72,7 +72,7 @@ static inline void badly(agenthost_status status, agenthost_outcome **place, age
     agenthost_outcome_free(outcome);
 }
 
-/* options.c: what runs and their hosts can be told, over a file in a folder. Five tests. */
+/* options.c: the options of runs and their hosts, over a file in a folder. Five tests. */
 void options_are_kept(const char *folder);
 
 #endif

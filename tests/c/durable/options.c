@@ -1,46 +1,46 @@
-/* What durable runs and their hosts can be told: limits, names, hooks; who owns the hooks' data; a disk that takes no more. */
+/* What durable runs and their hosts can be given: limits, names, hooks; who owns the hooks' data; a disk that takes no more. */
 #include <pthread.h>
 #include <signal.h>
 #include <sys/resource.h>
 
 #include "check.h"
 
-/* What a hook was told, on whatever thread, and how often its data was let go of. */
-typedef struct told {
+/* What a hook was called with, on whatever thread, and how often its data was ended. */
+typedef struct hook_calls {
     int errors; /* Of the rule: how often it was asked. */
     char last[256];
     int ended;
-} told;
+} hook_calls;
 
-static pthread_mutex_t telling = PTHREAD_MUTEX_INITIALIZER;
+static pthread_mutex_t hook_lock = PTHREAD_MUTEX_INITIALIZER;
 
-static int errors(told *of) {
+static int errors(hook_calls *of) {
     int errors;
-    pthread_mutex_lock(&telling);
+    pthread_mutex_lock(&hook_lock);
     errors = of->errors;
-    pthread_mutex_unlock(&telling);
+    pthread_mutex_unlock(&hook_lock);
     return errors;
 }
 
 static void on_log(void *data, int32_t level, agenthost_str message, agenthost_pairs fields) {
-    told *of = data;
+    hook_calls *of = data;
     CHECK(fields.count == 0 || fields.items[0].key.len > 0);
-    pthread_mutex_lock(&telling);
+    pthread_mutex_lock(&hook_lock);
     of->errors += level == AGENTHOST_LOG_ERROR;
     snprintf(of->last, sizeof of->last, "%.*s", (int)message.len, message.data);
-    pthread_mutex_unlock(&telling);
+    pthread_mutex_unlock(&hook_lock);
 }
 
 static void on_end(void *data) {
-    ((told *)data)->ended++;
+    ((hook_calls *)data)->ended++;
 }
 
 /* Ann sees what belongs to nobody, nobody sees anything, all others see everything. */
 static uint32_t sees(void *data, const agenthost_str *principal, const agenthost_str *owner) {
-    told *of = data;
-    pthread_mutex_lock(&telling);
+    hook_calls *of = data;
+    pthread_mutex_lock(&hook_lock);
     of->errors++;
-    pthread_mutex_unlock(&telling);
+    pthread_mutex_unlock(&hook_lock);
     if (principal == NULL) return 0;
     return is(*principal, "ann") ? owner == NULL : 1;
 }
@@ -67,7 +67,7 @@ static void a_host_over_runs_has_its_options(void) {
     agenthost_host *host = NULL, *other = NULL;
     agenthost_host_options options;
     agenthost_str name;
-    told log = {0, "", 0};
+    hook_calls log = {0, "", 0};
 
     CHECK(agenthost_runs_open(TEXT("memory:"), NULL, &runs, NULL) == AGENTHOST_OK);
     AGENTHOST_INIT(&options);
@@ -119,7 +119,7 @@ static void wrong_options_are_named(void) {
         uint64_t tail;
     } longer;
     agenthost_str text;
-    told log = {0, "", 0}, rule = {0, "", 0};
+    hook_calls log = {0, "", 0}, rule = {0, "", 0};
 
     CHECK(agenthost_runs_open(TEXT("memory:"), NULL, &runs, NULL) == AGENTHOST_OK);
     AGENTHOST_INIT(&of_host);
@@ -197,7 +197,7 @@ static void runs_have_their_rule_of_who_sees_what(void) {
     agenthost_outcome *claimed = NULL, *outcome = NULL;
     agenthost_pair pair;
     agenthost_str name, agent = {NULL, 0};
-    told rule = {0, "", 0};
+    hook_calls rule = {0, "", 0};
 
     AGENTHOST_INIT(&options);
     name = TEXT("shoe-size");
@@ -281,14 +281,14 @@ static void an_owner_that_is_given_by_mistake_is_never_none(void) {
     agenthost_runs_release(runs);
 }
 
-/* A file that may not grow any further, as on a full disk: the log is told why, the caller that it may retry, and so it is. */
-static void a_full_disk_is_unavailable_and_told_to_the_log(const char *folder) {
+/* A file that may not grow any further, as on a full disk: the log says why, the caller that it may retry, and so it is. */
+static void a_full_disk_is_unavailable_and_logged(const char *folder) {
     agenthost_runs *runs = NULL;
     agenthost_host *host = NULL;
     agenthost_runs_options options;
     struct rlimit before, tight;
     char url[4096];
-    told log = {0, "", 0};
+    hook_calls log = {0, "", 0};
 
     AGENTHOST_INIT(&options);
     options.log = on_log;
@@ -321,5 +321,5 @@ void options_are_kept(const char *folder) {
     wrong_options_are_named();
     runs_have_their_rule_of_who_sees_what();
     an_owner_that_is_given_by_mistake_is_never_none();
-    a_full_disk_is_unavailable_and_told_to_the_log(folder);
+    a_full_disk_is_unavailable_and_logged(folder);
 }
