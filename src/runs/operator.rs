@@ -21,8 +21,9 @@ use crate::store::{RunChange, RunFilter, RunRow, StoreError, Stored, Transaction
 /// The most runs, or admitted results, of a page.
 pub const MAX_PAGE_RUNS: usize = 1000;
 
-/// How many events one transaction deletes, and how many runs.
+/// How many events one transaction deletes, how many admitted results and batches, and how many runs.
 const EVENTS_AT_ONCE: u64 = 1000;
+const OTHERS_AT_ONCE: usize = 1000;
 const RUNS_AT_ONCE: usize = 100;
 
 /// Which runs to list. All that is given has to fit.
@@ -299,8 +300,12 @@ impl Work for PurgeSome {
     fn run(&self, transaction: &mut dyn Transaction, _: &Rules, _: &mut Notifications) -> WorkResult<(u64, bool)> {
         let runs = transaction.ended_before(self.before, RUNS_AT_ONCE)?;
         let more = runs.len() == RUNS_AT_ONCE;
-        let (mut purged, mut events) = (0, 0);
+        let (mut purged, mut events, mut others) = (0, 0, 0);
         for run in runs {
+            others += transaction.delete_admitted_and_batches(run.id, OTHERS_AT_ONCE - others)?;
+            if others == OTHERS_AT_ONCE {
+                return Ok(Ok((purged, true)));
+            }
             let stored = run.head + 1 - run.first;
             if events + stored > EVENTS_AT_ONCE && stored > EVENTS_AT_ONCE {
                 // A long run goes piece by piece: until its turn comes it is a compacted one.

@@ -275,6 +275,17 @@ impl Transaction for Session<'_> {
         Ok(())
     }
 
+    fn delete_admitted_and_batches(&mut self, run: RunKey, limit: usize) -> Stored<usize> {
+        let run = self.tables.run(run)?;
+        let mut deleted = 0;
+        while deleted < limit && run.admitted.pop_first().is_some() {
+            deleted += 1;
+        }
+        let keys: Vec<String> = run.batches.keys().take(limit - deleted).cloned().collect();
+        keys.iter().for_each(|key| drop(run.batches.remove(key)));
+        Ok(deleted + keys.len())
+    }
+
     fn delete_run(&mut self, run: RunKey) -> Stored<()> {
         if let Some(run) = self.tables.runs.remove(&run) {
             self.tables.index(&run.row, false);

@@ -154,7 +154,10 @@ pub trait Transaction: Reader {
     fn apply(&mut self, changes: &Changes) -> Stored<()>;
     /// Deletes the run's events up to and with `through`; says nothing to the run's row. (The caller bounds the number.)
     fn delete_events(&mut self, run: RunKey, through: u64) -> Stored<()>;
-    /// Deletes a run and all that belongs to it, but for keys. (The caller has deleted its events but a few.)
+    /// Deletes at most `limit` of the run's admitted results and batches; says how many.
+    fn delete_admitted_and_batches(&mut self, run: RunKey, limit: usize) -> Stored<usize>;
+    /// Deletes a run and all that belongs to it, but for keys. (The caller has deleted its events, admitted results and batches but a
+    /// few.)
     fn delete_run(&mut self, run: RunKey) -> Stored<()>;
     /// Deletes at most `limit` keys whose `expires_at` is at or before `now`; says how many.
     fn delete_keys(&mut self, now: i64, limit: usize) -> Stored<usize>;

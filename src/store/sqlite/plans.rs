@@ -125,6 +125,7 @@ fn ask(session: &mut Session<'_>) -> Result<(), StoreError> {
     session.ended_before(10, 10)?;
     session.delete_keys(10, 10)?;
     session.delete_events(1, 1)?;
+    assert_eq!(session.delete_admitted_and_batches(1, 10)?, 2);
     session.delete_run(1)?;
     session.written_time()?;
     session.write_time().map(drop)

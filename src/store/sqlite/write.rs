@@ -209,6 +209,18 @@ impl Transaction for Session<'_> {
         self.execute("DELETE FROM event WHERE id BETWEEN ?1 AND ?2", ids).map(drop)
     }
 
+    fn delete_admitted_and_batches(&mut self, run: RunKey, limit: usize) -> Stored<usize> {
+        let admitted = self.execute(
+            "DELETE FROM admitted WHERE rowid IN (SELECT rowid FROM admitted WHERE run = ?1 LIMIT ?2)",
+            (run, count(limit)),
+        )?;
+        let batches = self.execute(
+            "DELETE FROM batch WHERE run = ?1 AND key IN (SELECT key FROM batch WHERE run = ?1 LIMIT ?2)",
+            (run, count(limit - admitted)),
+        )?;
+        Ok(admitted + batches)
+    }
+
     fn delete_run(&mut self, run: RunKey) -> Stored<()> {
         self.written.news = true;
         self.execute("DELETE FROM body WHERE id BETWEEN ?1 AND ?2", rows::body_ids(run))?;

@@ -91,5 +91,4 @@ fn closed_together() {
     assert!(keeper.wait().unwrap().success());
     assert!(closing.join().unwrap() >= let_go, "closing without a bound did not wait");
     assert!(runs.close_within(Duration::ZERO));
-    assert!(!scratch.path("runs.db-wal").exists(), "the last to close moves the log");
 }

@@ -15,6 +15,7 @@ mod histories;
 mod jobs;
 mod kill;
 mod locks;
+mod many;
 mod older;
 mod others;
 mod power;
@@ -43,6 +44,7 @@ fn main() {
     trials.extend(forks::trials());
     trials.extend(waiting::trials());
     trials.extend(histories::trials());
+    trials.extend(many::trials());
     trials.extend(older::trials());
     trials.extend(others::trials());
     trials.extend(power::trials());
