@@ -1,6 +1,7 @@
 //! What JavaScript asks about the contract itself, so that it writes down none of it.
 
 use agenthost::dispatch::DEFAULT_MAX_MESSAGE_BYTES;
+use agenthost::members;
 use agenthost::protocol::{ErrorCode, SUPPORTED_VERSIONS, SensitiveNames, negotiate_version};
 use agenthost::runs::Reason;
 use napi_derive::napi;
@@ -45,4 +46,27 @@ pub(crate) fn default_max_message_bytes() -> f64 {
 #[napi(catch_unwind)]
 pub(crate) fn version() -> &'static str {
     env!("CARGO_PKG_VERSION")
+}
+
+/// The types of answers, each with the names of its members in the contract's order.
+#[napi(catch_unwind)]
+pub(crate) fn members() -> Vec<(&'static str, Vec<String>)> {
+    macro_rules! names {
+        ({} $type:ident { $($name:ident = $field:ident: $kind:ident,)* }) => {
+            (stringify!($type), [$(stringify!($name)),*].map(camel_case).into())
+        };
+    }
+    vec![
+        members!(RunSubmission => names! {}),
+        members!(RunView => names! {}),
+        members!(ExecutionContext => names! {}),
+        members!(ApprovalView => names! {}),
+        members!(Event => names! {}),
+    ]
+}
+
+fn camel_case(name: &str) -> String {
+    let mut words = name.trim_start_matches("r#").split('_');
+    let first = words.next().unwrap_or_default().to_owned();
+    words.fold(first, |name, word| name + &word[..1].to_ascii_uppercase() + &word[1..])
 }

@@ -62,8 +62,8 @@ test('a BigInt', async () => {
 });
 
 test('NaN and infinities, which JSON would turn into null', async () => {
-  await refused(run({ revision: NaN }), /revision: expected a number, found NaN/);
-  await refused(run({ completedAtUnixMs: NaN }), /completedAtUnixMs: expected a number, found NaN/);
+  await refused(run({ revision: NaN }), /revision: expected JSON, found NaN/);
+  await refused(run({ completedAtUnixMs: NaN }), /completedAtUnixMs: expected JSON, found NaN/);
   await refused(run({ context: { runId: 'run-1', deadlineUnixMs: Infinity } }), /context\.deadlineUnixMs/);
   await refused(run({ result: { deep: [0, { n: -Infinity }] } }), /result\.deep\.1\.n: expected JSON, found -Infinity/);
 });

@@ -4,6 +4,10 @@
 
 const boundedJson = require('./bounded-json');
 const check = require('./check');
+const native = require('./native');
+
+/** The names of each type's members, as the core has them. */
+const MEMBERS = Object.fromEntries(native.members());
 
 /** An event has more bytes than this, whatever is in it. */
 const LEAST_EVENT = 40;
@@ -19,36 +23,22 @@ function encode(operation, result, most) {
     case 'list_events':
       return encodePage(result, most);
     default:
-      return encodeSubmission(result, most);
+      return { body: boundedJson.stringify(pick(result, 'RunSubmission'), most, ''), free: undefined };
   }
 }
 
-function encodeSubmission(submission, most) {
-  const named = { runId: submission.runId, revision: finite(submission.revision, 'revision'), status: submission.status };
-  return { body: boundedJson.stringify(named, most, ''), free: undefined };
-}
-
 function encodeRun(run, most) {
+  const named = pick(run, 'RunView');
+  named.context = pick(named.context, 'ExecutionContext');
+  named.approval = pick(named.approval, 'ApprovalView');
   const text = run.resultJson;
-  const named = {
-    runId: run.runId,
-    revision: finite(run.revision, 'revision'),
-    status: run.status,
-    context: pickContext(run.context),
-    createdAtUnixMs: finite(run.createdAtUnixMs, 'createdAtUnixMs'),
-    updatedAtUnixMs: finite(run.updatedAtUnixMs, 'updatedAtUnixMs'),
-    completedAtUnixMs: finite(run.completedAtUnixMs, 'completedAtUnixMs'),
-    approval: pickApproval(run.approval),
-    result: text === undefined ? run.result : undefined,
-    error: run.error,
-    metadata: run.metadata,
-  };
-  const free = text === undefined ? undefined : [check.json('resultJson', text, most)];
-  return { body: boundedJson.stringify(named, most, ''), free };
+  if (text === undefined) return { body: boundedJson.stringify(named, most, ''), free: undefined };
+  named.result = undefined;
+  return { body: boundedJson.stringify(named, most, ''), free: [check.json('resultJson', text, most)] };
 }
 
 function encodePage(page, most) {
-  const { events } = page;
+  const { events, nextSequence, hasMore } = page;
   if (!Array.isArray(events)) throw new TypeError(`events: expected an array, found ${check.kind(events)}`);
   const { length } = events;
   if (length > most / LEAST_EVENT) throw new boundedJson.TooLong(most);
@@ -57,66 +47,25 @@ function encodePage(page, most) {
   const picked = [];
   for (let index = 0; index < length; index++) {
     const event = events[index];
-    const path = `events.${index}`;
-    if (event === null || typeof event !== 'object') throw new TypeError(`${path}: expected an event object, found ${check.kind(event)}`);
+    if (event === null || typeof event !== 'object') throw new TypeError(`events.${index}: expected an event object, found ${check.kind(event)}`);
+    const named = pick(event, 'Event');
+    picked.push(named);
     const text = event.dataJson;
-    if (text !== undefined) {
-      (free ??= new Array(length).fill(null))[index] = check.json(`${path}.dataJson`, text, most);
-      left -= text.length;
-      if (left < 0) throw new boundedJson.TooLong(most);
-    }
-    picked.push({
-      runId: event.runId,
-      sequence: finite(event.sequence, `${path}.sequence`),
-      type: event.type,
-      status: event.status,
-      stepId: event.stepId,
-      toolCallId: event.toolCallId,
-      timestampUnixMs: finite(event.timestampUnixMs, `${path}.timestampUnixMs`),
-      data: text === undefined ? event.data : undefined,
-      metadata: event.metadata,
-    });
+    if (text === undefined) continue;
+    named.data = undefined;
+    (free ??= new Array(length).fill(null))[index] = check.json(`events.${index}.dataJson`, text, most);
+    left -= text.length;
+    if (left < 0) throw new boundedJson.TooLong(most);
   }
-  const named = { events: picked, nextSequence: finite(page.nextSequence, 'nextSequence'), hasMore: page.hasMore };
-  return { body: boundedJson.stringify(named, most, ''), free };
+  return { body: boundedJson.stringify({ events: picked, nextSequence, hasMore }, most, ''), free };
 }
 
-function pickContext(context) {
-  if (context === null || typeof context !== 'object') return context;
-  return {
-    runId: context.runId,
-    traceId: context.traceId,
-    requestId: context.requestId,
-    tenantId: context.tenantId,
-    userId: context.userId,
-    applicationId: context.applicationId,
-    workspaceId: context.workspaceId,
-    conversationId: context.conversationId,
-    agentId: context.agentId,
-    locale: context.locale,
-    deadlineUnixMs: finite(context.deadlineUnixMs, 'context.deadlineUnixMs'),
-    metadata: context.metadata,
-  };
-}
-
-function pickApproval(approval) {
-  if (approval === null || typeof approval !== 'object') return approval;
-  return {
-    approvalId: approval.approvalId,
-    toolCallId: approval.toolCallId,
-    toolName: approval.toolName,
-    resolution: approval.resolution,
-    reason: approval.reason,
-    createdAtUnixMs: finite(approval.createdAtUnixMs, 'approval.createdAtUnixMs'),
-    resolvedAtUnixMs: finite(approval.resolvedAtUnixMs, 'approval.resolvedAtUnixMs'),
-    metadata: approval.metadata,
-  };
-}
-
-/** Refuses NaN and infinities, which `JSON.stringify` would write as null. */
-function finite(value, path) {
-  if (typeof value === 'number' && !Number.isFinite(value)) throw new TypeError(`${path}: expected a number, found ${value}`);
-  return value;
+/** The members that the contract names for a type. What is no object is the core's to refuse. */
+function pick(value, type) {
+  if (value === null || typeof value !== 'object') return value;
+  const picked = {};
+  for (const name of MEMBERS[type]) picked[name] = value[name];
+  return picked;
 }
 
 /** An error that a service answered with, as the core's `completeError` takes it. No part of it has more than `most` bytes. */
