@@ -9,6 +9,7 @@ use super::failure::{Failure, Why};
 use super::handles::{OwnedHandle, borrowed, read_or};
 use super::host::agenthost_host;
 use super::live::{AGENTHOST_LIVE_RESPONSES, Live};
+use super::pointed_to::PointedTo;
 use super::request_structs::agenthost_context;
 use super::result_structs::{agenthost_approval, agenthost_error, agenthost_event, agenthost_run, agenthost_submission};
 use super::status::{AGENTHOST_BAD_RESPONSE, agenthost_status};
@@ -29,11 +30,11 @@ pub struct agenthost_response {
 
 impl OwnedHandle for agenthost_response {}
 
-/// The result or error as C sees it, with what it leads to. Boxes do not move when the response does.
+/// The result or error as C sees it, with what it leads to. None of it moves when the response does.
 enum ResultStructs {
     Error(Box<agenthost_error>, #[allow(dead_code, reason = "the error leads to it")] Pairs),
     Submission(Box<agenthost_submission>),
-    Run(Box<RunStructs>),
+    Run(RunStructs),
     Page {
         events: Vec<agenthost_event>,
         #[allow(dead_code, reason = "the events lead to them")]
@@ -43,11 +44,12 @@ enum ResultStructs {
     },
 }
 
+/// A run, and what it leads to.
+#[allow(dead_code, reason = "the run leads to the others")]
 struct RunStructs {
-    run: agenthost_run,
-    context: agenthost_context,
-    approval: Option<agenthost_approval>,
-    #[allow(dead_code, reason = "the structs above lead to them")]
+    run: Box<agenthost_run>,
+    context: PointedTo<agenthost_context>,
+    approval: Option<PointedTo<agenthost_approval>>,
     pairs: [Pairs; 3],
 }
 
@@ -66,15 +68,11 @@ impl ResultStructs {
                 let none = crate::protocol::Metadata::new();
                 let of_approval = approval.map_or(&none, |approval| &approval.metadata);
                 let pairs = [Pairs::of(&run.metadata), Pairs::of(&run.context.metadata), Pairs::of(of_approval)];
-                let mut structs = Box::new(RunStructs {
-                    run: values_to_c::run(run, ptr::null(), ptr::null(), &pairs[0]),
-                    context: values_to_c::context(&run.context, &pairs[1]),
-                    approval: approval.map(|approval| values_to_c::approval(approval, &pairs[2])),
-                    pairs,
-                });
-                structs.run.context = &raw const structs.context;
-                structs.run.approval = structs.approval.as_ref().map_or(ptr::null(), |approval| &raw const *approval);
-                ResultStructs::Run(structs)
+                let context = PointedTo::new(values_to_c::context(&run.context, &pairs[1]));
+                let approval = approval.map(|approval| PointedTo::new(values_to_c::approval(approval, &pairs[2])));
+                let approval_pointer = approval.as_ref().map_or(ptr::null(), PointedTo::as_ptr);
+                let run = Box::new(values_to_c::run(run, context.as_ptr(), approval_pointer, &pairs[0]));
+                ResultStructs::Run(RunStructs { run, context, approval, pairs })
             }
             Outcome::Success(Answer::Page(page)) => {
                 let pairs: Vec<_> = page.events.iter().map(|event| Pairs::of(&event.metadata)).collect();
@@ -181,7 +179,7 @@ pub unsafe extern "C" fn agenthost_response_submission(response: *const agenthos
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn agenthost_response_run(response: *const agenthost_response) -> *const agenthost_run {
     let found = |response: &agenthost_response| match &response.result {
-        ResultStructs::Run(structs) => &raw const structs.run,
+        ResultStructs::Run(structs) => &raw const *structs.run,
         _ => ptr::null(),
     };
     // SAFETY: the caller keeps the header's rules.

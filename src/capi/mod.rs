@@ -53,6 +53,7 @@ mod library;
 mod export;
 mod failure;
 mod handles;
+mod pointed_to;
 mod run_calls;
 mod struct_size;
 mod values_from_c;

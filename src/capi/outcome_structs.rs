@@ -3,6 +3,7 @@
 use std::ptr;
 
 use super::constants::{Constant, agenthost_run_status};
+use super::pointed_to::PointedTo;
 use super::request_structs::agenthost_context;
 use super::result_structs::{agenthost_approval, agenthost_error, agenthost_event, agenthost_submission};
 use super::text::{agenthost_optional_i64, agenthost_pairs, agenthost_str};
@@ -123,14 +124,14 @@ pub(super) struct OutcomeValue {
     pub(super) has_more: bool,
 }
 
-/// The structs that C sees. Boxes and vectors do not move their content when the outcome moves.
+/// The structs that C sees. Their texts and what they lead to do not move when the outcome moves.
 #[derive(Default)]
 pub(super) struct OutcomeStructs {
     pub(super) error: Option<Box<agenthost_error>>,
     pub(super) submission: Option<Box<agenthost_submission>>,
     pub(super) claimed: Option<Box<agenthost_claimed>>,
-    context: Option<Box<agenthost_context>>,
-    approval: Option<Box<agenthost_approval>>,
+    context: Option<PointedTo<agenthost_context>>,
+    approval: Option<PointedTo<agenthost_approval>>,
     pub(super) admitted: Vec<agenthost_admitted>,
     pub(super) events: Vec<agenthost_event>,
     pub(super) runs: Vec<agenthost_run_summary>,
@@ -169,10 +170,10 @@ impl OutcomeStructs {
 
     fn claimed(&mut self, claimed: &Claimed, token: &str) {
         let context = self.pairs(&claimed.context.metadata);
-        self.context = Some(Box::new(values_to_c::context(&claimed.context, &self.pairs[context])));
+        self.context = Some(PointedTo::new(values_to_c::context(&claimed.context, &self.pairs[context])));
         if let Some(approval) = &claimed.approval {
             let pairs = self.pairs(&approval.metadata);
-            self.approval = Some(Box::new(values_to_c::approval(approval, &self.pairs[pairs])));
+            self.approval = Some(PointedTo::new(values_to_c::approval(approval, &self.pairs[pairs])));
         }
         let metadata = self.pairs(&claimed.metadata);
         let json = |json: &Option<FreeJson<'static>>| values_to_c::text(json.as_ref().map_or("", |json| json.as_str()));
@@ -187,10 +188,10 @@ impl OutcomeStructs {
             revision: claimed.revision,
             lease_ends_at_unix_ms: claimed.lease_ends_at_unix_ms,
             lease_ms: claimed.lease_ms,
-            context: self.context.as_deref().map_or(ptr::null(), |context| &raw const *context),
+            context: self.context.as_ref().map_or(ptr::null(), PointedTo::as_ptr),
             input: values_to_c::text(claimed.input.as_str()),
             metadata: self.pairs[metadata].as_c(),
-            approval: self.approval.as_deref().map_or(ptr::null(), |approval| &raw const *approval),
+            approval: self.approval.as_ref().map_or(ptr::null(), PointedTo::as_ptr),
             continuation: json(&claimed.continuation),
             resume_input: json(&claimed.resume_input),
         }));

@@ -5,4 +5,5 @@
 mod freed_by_callbacks;
 mod panicking_callbacks;
 mod panics;
+mod structs_lead_on;
 mod support;
