@@ -8,13 +8,12 @@ use crate::runs::refuse::{self, Refusal};
 use crate::runs::views;
 use crate::store::{Digest, EventRow};
 
-/// The rows of new events, and the fingerprint of all of them.
-pub(super) fn event_rows(sensitive: &SensitiveNames, events: &[NewEvent]) -> Result<(Vec<EventRow>, Digest), Refusal> {
+/// The rows of new events.
+pub(super) fn event_rows(sensitive: &SensitiveNames, events: &[NewEvent]) -> Result<Vec<EventRow>, Refusal> {
     if events.is_empty() || events.len() > MAX_APPENDED_EVENTS {
         let expected = format!("expected 1 to {MAX_APPENDED_EVENTS} events, found {}", events.len());
         return Err(refuse::invalid_member("events", expected));
     }
-    let mut fingerprint = Fingerprint::of("append_events");
     let rows = events.iter().enumerate().map(|(index, event)| {
         let list = Path::ROOT.member("events");
         let path = list.element(index);
@@ -34,8 +33,6 @@ pub(super) fn event_rows(sensitive: &SensitiveNames, events: &[NewEvent]) -> Res
                 return refused(name, format!("expected at most {most} bytes, found {found}"));
             }
         }
-        fingerprint.string(&event.event_type).string(&event.step_id).string(&event.tool_call_id).metadata(&event.metadata);
-        fingerprint.json(&event.data, path.member("data"), Repeated::Kept).map_err(|violation| refuse::invalid(&violation))?;
         Ok(EventRow {
             sequence: 0,
             at: 0,
@@ -47,6 +44,17 @@ pub(super) fn event_rows(sensitive: &SensitiveNames, events: &[NewEvent]) -> Res
             metadata,
         })
     });
-    let rows = rows.collect::<Result<Vec<_>, Refusal>>()?;
-    Ok((rows, fingerprint.digest()))
+    rows.collect()
+}
+
+/// The fingerprint of new events, for the key that they are appended with.
+pub(super) fn fingerprint(events: &[NewEvent]) -> Result<Digest, Refusal> {
+    let mut fingerprint = Fingerprint::of("append_events");
+    let list = Path::ROOT.member("events");
+    for (index, event) in events.iter().enumerate() {
+        fingerprint.string(&event.event_type).string(&event.step_id).string(&event.tool_call_id).metadata(&event.metadata);
+        let path = list.element(index);
+        fingerprint.json(&event.data, path.member("data"), Repeated::Kept).map_err(|violation| refuse::invalid(&violation))?;
+    }
+    Ok(fingerprint.digest())
 }

@@ -45,11 +45,12 @@ impl Runs {
         self.with_claim(
             claim,
             |holder| {
-                let (rows, fingerprint) = events::event_rows(sensitive, events)?;
-                if let Some(key) = key {
+                let rows = events::event_rows(sensitive, events)?;
+                let keyed = |key: &str| {
                     check_name(Path::ROOT.member("key"), key)?;
-                }
-                Ok(Command::Append { holder, events: rows, key: key.map(|key| (key.to_owned(), fingerprint)) })
+                    Ok((key.to_owned(), events::fingerprint(events)?))
+                };
+                Ok(Command::Append { holder, events: rows, key: key.map(keyed).transpose()? })
             },
             |output| match output {
                 CommandOutput::Appended { first, last, lease_ends_at } => {
