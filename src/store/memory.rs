@@ -24,7 +24,7 @@ impl MemoryStore {
     }
 
     /// What was written is never ahead of what this process has seen.
-    fn now(&self) -> i64 {
+    fn now(&self) -> Stored<i64> {
         self.time.now(i64::MIN)
     }
 
@@ -39,7 +39,7 @@ impl Store for MemoryStore {
         let committed = {
             let mut tables = self.lock();
             match tables.as_mut() {
-                Some(tables) => job.run(&mut tables.session(self.now())),
+                Some(tables) => self.now().and_then(|now| job.run(&mut tables.session(now))),
                 None => Err(StoreError::Closed),
             }
         };
@@ -53,7 +53,14 @@ impl Store for MemoryStore {
             drop(tables);
             return job.failed(StoreError::Closed);
         };
-        let answer = job.run(&mut open.session(self.now()));
+        let now = match self.now() {
+            Ok(now) => now,
+            Err(error) => {
+                drop(tables);
+                return job.failed(error);
+            }
+        };
+        let answer = job.run(&mut open.session(now));
         drop(tables);
         answer();
     }

@@ -3,7 +3,8 @@
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use super::Clock;
+use super::{Clock, StoreError, Stored};
+use crate::host::panics::catch;
 
 /// Makes a time that never goes back out of a clock that may be set back.
 ///
@@ -28,11 +29,14 @@ impl StoreTime {
     }
 
     /// The time now: never less than any that this gave before, nor than `written`, the highest that the store holds.
-    pub(crate) fn now(&self, written: i64) -> i64 {
+    ///
+    /// # Errors
+    /// The clock, which is the application's, panicked.
+    pub(crate) fn now(&self, written: i64) -> Stored<i64> {
         // Read under the lock: of two readings the earlier must not be taken for a clock that was set back.
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
-        let (clock, at) = ((self.clock)(), Instant::now());
-        last.advance(clock, written, at)
+        let clock = catch(|| (self.clock)()).map_err(|panic| StoreError::Unavailable(format!("the clock panicked: {panic}")))?;
+        Ok(last.advance(clock, written, Instant::now()))
     }
 }
 

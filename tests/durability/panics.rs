@@ -8,7 +8,6 @@ use std::time::Duration;
 use agenthost::host::{LogHook, LogLevel};
 use agenthost::protocol::{ErrorCode, RunStatus};
 use agenthost::runs::{NewEvent, Runs, RunsOptions};
-use agenthost::store::MemoryStore;
 
 use crate::support::{Client, SOON, START, Setup, claim, client, code, json, with_deadline};
 
@@ -20,6 +19,7 @@ on_every_store!(
     a_log_hook_that_panics_changes_no_answer,
     a_rule_of_access_that_panics_answers_internal,
     hooks_that_panic_when_they_are_dropped_are_let_go_of,
+    a_clock_that_panics_answers_unavailable_and_is_asked_again,
 );
 
 /// What was logged.
@@ -164,14 +164,13 @@ fn hooks_that_panic_when_they_are_dropped_are_let_go_of(setup: &Setup) {
     assert!(claim(&setup.open()).is_some() == setup.persists());
 }
 
-#[test]
-fn a_clock_that_panics_answers_unavailable_and_is_asked_again() {
+fn a_clock_that_panics_answers_unavailable_and_is_asked_again(setup: &Setup) {
     let broken = Arc::new(AtomicBool::new(false));
     let ask = broken.clone();
     let clock = Arc::new(move || if ask.load(Ordering::SeqCst) { panic!("the clock's fault") } else { START });
     let records = Records::default();
     let options = RunsOptions { log: Some(records.hook()), ..RunsOptions::default() };
-    let runs = Runs::over(Box::new(MemoryStore::new(clock)), options).unwrap();
+    let runs = Runs::over(setup.store_with(clock), options).unwrap();
     client(&runs).create("k", "run").unwrap();
     let waiting = runs.wait_events(None, "run", 1, 10, SOON);
     broken.store(true, Ordering::SeqCst);

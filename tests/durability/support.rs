@@ -73,10 +73,14 @@ impl Setup {
     }
 
     pub(crate) fn store(&self) -> Box<dyn Store> {
+        self.store_with(self.clock())
+    }
+
+    pub(crate) fn store_with(&self, clock: Clock) -> Box<dyn Store> {
         match &self.directory {
-            None => Box::new(MemoryStore::new(self.clock())),
+            None => Box::new(MemoryStore::new(clock)),
             #[cfg(feature = "sqlite")]
-            Some(directory) => Box::new(agenthost::store::SqliteStore::open(&directory.join("runs.db"), self.clock()).unwrap()),
+            Some(directory) => Box::new(agenthost::store::SqliteStore::open(&directory.join("runs.db"), clock).unwrap()),
             #[cfg(not(feature = "sqlite"))]
             Some(_) => unreachable!(),
         }

@@ -34,8 +34,8 @@ fn serve_one(shared: &Shared, connection: &Connection, job: Box<dyn ReadJob>) {
         return job.failed(error);
     }
     let mut session = Session { connection, now: i64::MIN, written: Written::default() };
-    match session.written_time() {
-        Ok(written) => session.now = shared.time.now(written),
+    match session.written_time().and_then(|written| shared.time.now(written)) {
+        Ok(now) => session.now = now,
         Err(error) => {
             let _ = run(connection, "ROLLBACK");
             return job.failed(error);

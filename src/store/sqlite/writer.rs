@@ -163,7 +163,7 @@ impl Writer<'_> {
         let mut session = Session { connection: self.connection, now: i64::MIN, written: Written::default() };
         let before = session.written_time().map_err(of_none)?;
         for (index, job) in jobs.iter_mut().enumerate() {
-            session.now = self.shared.time.now(before);
+            session.now = self.shared.time.now(before).map_err(of_none)?;
             let done = catch_unwind(AssertUnwindSafe(|| job.run(&mut session)));
             // The job has forked, and this is the child: the transaction is the parent's.
             if self.shared.is_forked() {
