@@ -103,7 +103,7 @@ impl Tables {
         Session { now, tables: self }
     }
 
-    /// A look at a run's row and events, for tests that look often.
+    /// A run's row and events, for tests that read them often.
     #[cfg(test)]
     pub(crate) fn peek(&self, run_id: &str) -> Option<(&RunRow, &BTreeMap<u64, EventRow>)> {
         let run = self.runs.get(self.ids.get(run_id)?)?;
@@ -137,7 +137,7 @@ impl Tables {
     }
 }
 
-/// One job's look at the tables.
+/// What one job reads and writes.
 pub(crate) struct Session<'t> {
     now: i64,
     tables: &'t mut Tables,

@@ -54,7 +54,7 @@ pub enum StoreError {
 /// What a read of a store gives.
 pub type Stored<T> = Result<T, StoreError>;
 
-/// Which of the jobs that were brought to a store to write.
+/// Which of the jobs that were submitted to a store to write.
 pub type JobNumber = u64;
 
 /// A store of runs. Every method may be called from any thread and returns soon: work is done elsewhere or is short.
@@ -64,7 +64,7 @@ pub trait Store: Send + Sync + 'static {
     /// that order. It may begin a moment later, when neither [`Store::begin`] nor [`Store::wait_for`] is called.
     fn write(&self, job: Box<dyn WriteJob>) -> JobNumber;
 
-    /// Begins what was brought.
+    /// Begins what was submitted.
     fn begin(&self) {}
 
     /// Begins that job, for which this thread waits from now on and does nothing else: a store that is not busy may run it, and
@@ -107,7 +107,7 @@ pub trait WriteJob: Send {
 
 /// Work that only reads.
 pub trait ReadJob: Send {
-    /// Reads, and returns how to tell what it found. Must be short, and so must be what it returns.
+    /// Reads, and returns what hands on what it found. Must be short, and so must be what it returns.
     fn run(self: Box<Self>, reader: &mut dyn Reader) -> Box<dyn FnOnce() + Send>;
     /// The store cannot run it.
     fn failed(self: Box<Self>, error: StoreError);

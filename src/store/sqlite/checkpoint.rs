@@ -1,13 +1,13 @@
 //! Moves what the log has into the database, beside the writer, so that no commit has to. Knows pages, not rows.
 
-use std::sync::{Arc, Condvar, Mutex, MutexGuard};
+use std::sync::{Condvar, Mutex, MutexGuard};
 use std::time::Duration;
 
 use rusqlite::Connection;
 
 use super::super::{StoreError, Stored};
 use super::connection::failed;
-use super::shared::Shared;
+use super::fair_lock::FairLock;
 
 /// From how many pages in the log on it is moved.
 const ENOUGH_PAGES: i64 = 2_000;
@@ -16,15 +16,15 @@ const ENOUGH_PAGES: i64 = 2_000;
 /// commit do it (`wal_autocheckpoint`).
 const TOO_MANY_PAGES: i64 = 8_000;
 
-/// After how many pages the log is looked at, about: a job writes ten beside its texts.
-const PAGES_BETWEEN_LOOKS: usize = 1_000;
+/// After how many pages the log is measured, about: a job writes ten beside its texts.
+const PAGES_BETWEEN_CHECKS: usize = 1_000;
 const PAGES_OF_A_JOB: usize = 10;
 const PAGE: usize = 4096;
 
 /// How long a pause in the commits is used to move the rest.
 const QUIET: Duration = Duration::from_millis(500);
 
-/// Tells the thread that moves pages when to look.
+/// Says when the thread that moves pages has something to do.
 #[derive(Default)]
 pub(super) struct Checkpointer {
     state: Mutex<State>,
@@ -33,13 +33,13 @@ pub(super) struct Checkpointer {
 
 #[derive(Default)]
 struct State {
-    /// Written since the last look, about.
+    /// Written since the last check, about.
     pages: usize,
     closed: bool,
 }
 
 enum Next {
-    Look,
+    Check,
     Quiet,
     Close,
 }
@@ -50,7 +50,7 @@ impl Checkpointer {
         let mut state = self.lock();
         let before = state.pages;
         state.pages += jobs * PAGES_OF_A_JOB + bytes / PAGE;
-        if before == 0 || state.pages >= PAGES_BETWEEN_LOOKS {
+        if before == 0 || state.pages >= PAGES_BETWEEN_CHECKS {
             self.changed.notify_one();
         }
     }
@@ -66,9 +66,9 @@ impl Checkpointer {
             if state.closed {
                 return Next::Close;
             }
-            if state.pages >= PAGES_BETWEEN_LOOKS {
+            if state.pages >= PAGES_BETWEEN_CHECKS {
                 state.pages = 0;
-                return Next::Look;
+                return Next::Check;
             }
             if state.pages == 0 {
                 state = self.changed.wait(state).unwrap_or_else(|poisoned| poisoned.into_inner());
@@ -89,18 +89,18 @@ impl Checkpointer {
     }
 }
 
-/// Serves until the store closes. What fails is tried again at the next look: the log only grows meanwhile.
-pub(super) fn serve(shared: &Arc<Shared>, connection: Connection) -> Option<Connection> {
+/// Serves until the store closes. What fails is tried again at the next check: the log only grows meanwhile.
+pub(super) fn serve(checkpointer: &Checkpointer, write_lock: &FairLock, connection: Connection) -> Option<Connection> {
     loop {
-        let _ = match shared.checkpointer.next() {
-            Next::Look => look(shared, &connection),
+        let _ = match checkpointer.next() {
+            Next::Check => move_if_large(write_lock, &connection),
             Next::Quiet => checkpoint(&connection, "PASSIVE").map(drop),
             Next::Close => return Some(connection),
         };
     }
 }
 
-fn look(shared: &Shared, connection: &Connection) -> Stored<()> {
+fn move_if_large(write_lock: &FairLock, connection: &Connection) -> Stored<()> {
     let (pages, moved) = checkpoint(connection, "NOOP")?;
     if pages - moved < ENOUGH_PAGES && pages < TOO_MANY_PAGES {
         return Ok(());
@@ -111,9 +111,9 @@ fn look(shared: &Shared, connection: &Connection) -> Stored<()> {
     }
     // Commits that came meanwhile are few pages. While nobody writes they are moved too, and the next commit starts at
     // the log's beginning.
-    let turn = shared.turns.take(Duration::from_secs(1))?;
+    let guard = write_lock.acquire(Duration::from_secs(1))?;
     let moved = checkpoint(connection, "PASSIVE");
-    drop(turn);
+    drop(guard);
     moved.map(drop)
 }
 

@@ -8,7 +8,7 @@ use rusqlite::{Connection, ErrorCode, OpenFlags};
 use super::super::StoreError;
 use super::locks;
 
-/// How long a statement waits for a lock that another program's SQLite holds. Our own processes queue by turns.
+/// How long a statement waits for a lock that another program's SQLite holds. Our own processes queue for a lock of their own.
 pub(super) const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Where a database is, and through which VFS it is reached.

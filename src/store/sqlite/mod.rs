@@ -2,8 +2,8 @@
 //!
 //! One thread writes, and makes one commit of what queued during the last one; who waits for a job while nothing else is written
 //! writes it himself (`writer`); a few read, each over a snapshot (`readers`); one moves the log into the database
-//! (`checkpoint`); one listens to other processes (`wake`).
-//! Any number of processes may have the file open: they write in turns (`turn`), and a foreign SQLite in any of them does
+//! (`checkpoint`); one watches what other processes commit (`watch`, `notifier`).
+//! Any number of processes may have the file open: one at a time writes (`fair_lock`), and a foreign SQLite in any of them does
 //! no harm (`locks`). Beside `runs.db` stand SQLite's `runs.db-wal` and `runs.db-shm`, and `runs.db-queue` and
 //! `runs.db-wake`, which hold nothing and may be deleted when no process has the database open.
 //!
@@ -12,8 +12,10 @@
 mod backup;
 mod checkpoint;
 mod connection;
+mod fair_lock;
 #[doc(hidden)]
 pub mod locks;
+mod notifier;
 #[cfg(test)]
 mod plans;
 mod queue;
@@ -22,8 +24,7 @@ mod readers;
 mod rows;
 mod schema;
 mod shared;
-mod turn;
-mod wake;
+mod watch;
 mod write;
 mod writer;
 
@@ -39,16 +40,17 @@ use super::{Clock, JobNumber, ReadJob, Store, StoreError, Stored, WriteJob};
 use crate::host::fork;
 use checkpoint::Checkpointer;
 use connection::{Place, Purpose, failed, set_up};
+use fair_lock::FairLock;
+use notifier::Notifier;
 use queue::Queue;
 use shared::{Shared, Watcher};
-use turn::Turns;
-use wake::{Bell, Stop};
+use watch::Stop;
 
 /// How many threads read.
 const READERS: usize = 2;
 
 /// How long opening waits for other processes that write.
-const PATIENCE: Duration = Duration::from_secs(10);
+const OPEN_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Runs in a SQLite file.
 ///
@@ -83,9 +85,9 @@ impl SqliteStore {
         schema::recognise(&first, schema::MIGRATIONS)?;
         // The file is there by now: a link that led nowhere leads to it.
         let place = Place::new(&place.path, vfs)?;
-        let turns = Turns::open(&place.beside("-queue"), &place.beside("-wake"))?;
+        let write_lock = FairLock::open(&place.beside("-queue"), &place.beside("-wake"))?;
         {
-            let _turn = turns.take(PATIENCE)?;
+            let _guard = write_lock.acquire(OPEN_TIMEOUT)?;
             use_log(&first)?;
             schema::migrate(&mut first, schema::MIGRATIONS)?;
         }
@@ -93,7 +95,7 @@ impl SqliteStore {
         backup::sync_directory_of(&place.path)
             .map_err(|error| StoreError::Unavailable(format!("the directory of the database cannot be synced: {error}")))?;
 
-        let bell = Bell::open(&place.beside("-wake"))?;
+        let notifier = Notifier::open(&place.beside("-wake"))?;
         let shared = Arc::new(Shared {
             process: fork::generation(),
             place,
@@ -101,8 +103,8 @@ impl SqliteStore {
             writes: Queue::new(),
             writer: Mutex::new(None),
             reads: Queue::new(),
-            turns,
-            bell,
+            write_lock,
+            notifier,
             checkpointer: Checkpointer::default(),
             watcher: OnceLock::new(),
         });
@@ -115,7 +117,9 @@ impl SqliteStore {
             None
         })?;
         let connect = |purpose| store.shared.place.connect(purpose);
-        store.start("checkpoint", connect(Purpose::Write)?, checkpoint::serve)?;
+        store.start("checkpoint", connect(Purpose::Write)?, |shared, connection| {
+            checkpoint::serve(&shared.checkpointer, &shared.write_lock, connection)
+        })?;
         for _ in 0..READERS {
             store.start("read", connect(Purpose::Read)?, readers::serve)?;
         }
@@ -164,13 +168,13 @@ impl Store for SqliteStore {
 
     fn begin(&self) {
         if !self.shared.is_forked() {
-            self.shared.writes.wake();
+            self.shared.writes.hurry();
         }
     }
 
     fn wait_for(&self, job: JobNumber) {
         if !self.shared.is_forked() && !writer::serve_here(&self.shared, job) {
-            self.shared.writes.wake();
+            self.shared.writes.hurry();
         }
     }
 
@@ -188,9 +192,9 @@ impl Store for SqliteStore {
             return;
         }
         let (shared, stop) = (Arc::clone(&self.shared), Arc::clone(&self.stop));
-        // Without the thread, waiters still look by themselves from time to time.
+        // Without the thread, waiters still poll from time to time.
         let _ = self.spawn("watch", move || {
-            wake::watch(&shared, &stop);
+            watch::watch(&shared.notifier, &stop, || shared.notify_watcher());
             None
         });
     }
@@ -211,7 +215,7 @@ impl Store for SqliteStore {
         self.shared.writes.close();
         self.shared.reads.close();
         self.shared.checkpointer.close();
-        self.stop.now();
+        self.stop.stop();
         let others = self.take_threads().into_iter().filter(|thread| thread.thread().id() != thread::current().id());
         // A thread of ours does not panic: jobs are caught.
         let mut connections: Vec<_> = others.filter_map(|thread| thread.join().ok().flatten()).collect();

@@ -7,7 +7,7 @@ use super::super::{AdmittedRow, BodyKind, EventRow, Reader, RunFilter, RunKey, R
 use super::connection::failed;
 use super::rows::{self, Read, admitted_columns, event_columns, run_columns, status_number};
 
-/// One job's look at the database. The transaction around it is its owner's.
+/// What one job reads and writes. The transaction around it is its owner's.
 pub(super) struct Session<'c> {
     pub(super) connection: &'c Connection,
     /// The store's time when the job began.
@@ -20,8 +20,8 @@ pub(super) struct Session<'c> {
 pub(super) struct Written {
     /// Anything at all.
     pub(super) rows: bool,
-    /// Something that somebody in another process may wait for.
-    pub(super) news: bool,
+    /// Something that somebody in another process may wait for, who is to be notified.
+    pub(super) notifies: bool,
     /// The bytes of its texts.
     pub(super) bytes: usize,
 }
@@ -29,7 +29,7 @@ pub(super) struct Written {
 impl std::ops::AddAssign for Written {
     fn add_assign(&mut self, other: Written) {
         self.rows |= other.rows;
-        self.news |= other.news;
+        self.notifies |= other.notifies;
         self.bytes += other.bytes;
     }
 }

@@ -113,7 +113,7 @@ CREATE TABLE clock (
 INSERT INTO clock SELECT 1, max(updated_at) FROM run HAVING count(*) > 0;
 ";
 
-/// Brings the database to the last of `migrations`. The caller holds the turn among our processes.
+/// Brings the database to the last of `migrations`. The caller holds the lock for writing among our processes.
 pub(super) fn migrate(connection: &mut Connection, migrations: &[&str]) -> Result<(), StoreError> {
     let known = migrations.len();
     if version(connection)? == known {
@@ -131,11 +131,11 @@ pub(super) fn migrate(connection: &mut Connection, migrations: &[&str]) -> Resul
 
 /// Refuses a database that is not ours or newer than this library.
 pub(super) fn recognise(connection: &Connection, migrations: &[&str]) -> Result<(), StoreError> {
-    // One look at all three: another process may be making the tables right now.
-    let look = connection.unchecked_transaction().map_err(failed)?;
-    let application: i32 = pragma(&look, "application_id")?;
-    let version = version(&look)?;
-    let objects: i64 = look.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0)).map_err(failed)?;
+    // One snapshot of all three: another process may be making the tables right now.
+    let snapshot = connection.unchecked_transaction().map_err(failed)?;
+    let application: i32 = pragma(&snapshot, "application_id")?;
+    let version = version(&snapshot)?;
+    let objects: i64 = snapshot.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0)).map_err(failed)?;
     if application != APPLICATION_ID && (application != 0 || version != 0 || objects != 0) {
         return Err(StoreError::Unsupported(
             "the file is a SQLite database of another application: give agenthost a file of its own".to_owned(),
@@ -231,14 +231,14 @@ mod tests {
         assert!(error.contains("another application"), "{error}");
     }
 
-    /// Another process may make the tables at any instant of a look: here, before each of its statements.
+    /// Another process may make the tables at any instant: here, before each of its statements.
     #[test]
     fn a_file_whose_tables_are_just_being_made_is_ours() {
         let directory = std::env::temp_dir().join(format!("agenthost-{}", uuid::Uuid::now_v7().simple()));
         std::fs::create_dir(&directory).unwrap();
         for instant in 1.. {
             let place = Place::new(&directory.join(format!("{instant}.db")), None).unwrap();
-            let (mut looking, mut other) = (place.open().unwrap(), place.open().unwrap());
+            let (mut reading, mut other) = (place.open().unwrap(), place.open().unwrap());
             other.busy_timeout(Duration::ZERO).unwrap();
             let statements = Arc::new(AtomicUsize::new(0));
             let counted = Arc::clone(&statements);
@@ -248,8 +248,8 @@ mod tests {
                     let _ = super::super::use_log(&other).and_then(|()| migrate(&mut other, MIGRATIONS));
                 }
             };
-            looking.trace_v2(TraceEventCodes::SQLITE_TRACE_STMT, Some(before_each)).unwrap();
-            assert_eq!(recognise(&looking, MIGRATIONS), Ok(()), "made before statement {instant}");
+            reading.trace_v2(TraceEventCodes::SQLITE_TRACE_STMT, Some(before_each)).unwrap();
+            assert_eq!(recognise(&reading, MIGRATIONS), Ok(()), "made before statement {instant}");
             if statements.load(Relaxed) < instant {
                 break;
             }

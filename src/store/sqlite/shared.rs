@@ -9,9 +9,9 @@ use super::super::time::StoreTime;
 use super::super::{ReadJob, WriteJob};
 use super::checkpoint::Checkpointer;
 use super::connection::Place;
+use super::fair_lock::FairLock;
+use super::notifier::Notifier;
 use super::queue::Queue;
-use super::turn::Turns;
-use super::wake::Bell;
 use crate::host::fork;
 
 /// Called when another process has committed something.
@@ -27,8 +27,9 @@ pub(super) struct Shared {
     /// The connection that writes: who holds the lock writes. None before the store is open and once it is closed.
     pub(super) writer: Mutex<Option<Connection>>,
     pub(super) reads: Queue<Box<dyn ReadJob>>,
-    pub(super) turns: Turns,
-    pub(super) bell: Bell,
+    /// Held while this store writes, among the processes that have the file open.
+    pub(super) write_lock: FairLock,
+    pub(super) notifier: Notifier,
     pub(super) checkpointer: Checkpointer,
     pub(super) watcher: OnceLock<Watcher>,
 }
@@ -39,9 +40,9 @@ impl Shared {
         self.process != fork::generation()
     }
 
-    pub(super) fn tell_watcher(&self) {
+    pub(super) fn notify_watcher(&self) {
         if let Some(watcher) = self.watcher.get() {
-            // A panic of who is told must not end the thread that tells.
+            // A panic of the watcher must not end the thread that calls it.
             let _ = catch_unwind(AssertUnwindSafe(|| watcher()));
         }
     }

@@ -175,12 +175,12 @@ impl Transaction for Session<'_> {
         let run = match &changes.run {
             None => return Ok(()),
             Some(RunChange::Insert(row)) => {
-                self.written.news = true;
+                self.written.notifies = true;
                 self.insert_run(row)?
             }
             Some(RunChange::Update { before, after }) => {
                 // A heartbeat only moves the lease's end, which nobody waits for.
-                self.written.news |= before.head != after.head || before.claim != after.claim || before.epoch != after.epoch;
+                self.written.notifies |= before.head != after.head || before.claim != after.claim || before.epoch != after.epoch;
                 self.update_run(before, after)?;
                 after.id
             }
@@ -204,7 +204,7 @@ impl Transaction for Session<'_> {
     }
 
     fn delete_events(&mut self, run: RunKey, through: u64) -> Stored<()> {
-        self.written.news = true;
+        self.written.notifies = true;
         let ids = (rows::event_id(run, 0), rows::event_id(run, through));
         self.execute("DELETE FROM event WHERE id BETWEEN ?1 AND ?2", ids).map(drop)
     }
@@ -222,7 +222,7 @@ impl Transaction for Session<'_> {
     }
 
     fn delete_run(&mut self, run: RunKey) -> Stored<()> {
-        self.written.news = true;
+        self.written.notifies = true;
         self.execute("DELETE FROM body WHERE id BETWEEN ?1 AND ?2", rows::body_ids(run))?;
         self.delete_events(run, u64::MAX)?;
         for table in ["admitted", "batch"] {

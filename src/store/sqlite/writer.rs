@@ -13,20 +13,20 @@ use super::connection::{Purpose, failed};
 use super::read::{Session, Written};
 use super::shared::Shared;
 
-/// The most jobs of one commit, so that other processes get their turns.
+/// The most jobs of one commit, so that other processes can write, too.
 const MAX_BATCH: usize = 512;
 
-/// How long a batch waits for its turn among the processes.
-const PATIENCE: Duration = Duration::from_secs(10);
+/// How long a batch waits for other processes that write.
+const LOCK_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// How long a job lies that nobody has begun: its caller may be about to, on its own thread.
-const DOZE: Duration = Duration::from_millis(1);
+/// How long a job waits that nobody has begun: its caller may be about to, on its own thread.
+const POLL_EVERY: Duration = Duration::from_millis(1);
 
 type Jobs = Vec<Box<dyn WriteJob>>;
 
 /// Serves the queue until it is closed and empty.
 pub(super) fn serve(shared: &Arc<Shared>) {
-    while shared.writes.wait(DOZE) {
+    while shared.writes.wait(POLL_EVERY) {
         // Taken before any job is: jobs are run in the order of the queue, whoever runs them. It is held until all are answered:
         // those who then come back make up the next batch.
         let mut connection = shared.writer.lock().unwrap_or_else(PoisonError::into_inner);
@@ -98,7 +98,7 @@ impl Served {
             return;
         }
         if self.others {
-            shared.tell_watcher();
+            shared.notify_watcher();
         }
         shared.checkpointer.committed(count, self.written.bytes);
     }
@@ -112,10 +112,10 @@ struct Failure {
 }
 
 impl Writer<'_> {
-    /// Commits the jobs and whatever queued while they waited for their turn, `most` of them.
+    /// Commits the jobs and whatever queued while they waited for the lock, `most` of them.
     fn serve_batch(&mut self, mut jobs: Jobs, most: usize) -> Served {
-        let turn = match self.shared.turns.take(PATIENCE) {
-            Ok(turn) => turn,
+        let guard = match self.shared.write_lock.acquire(LOCK_TIMEOUT) {
+            Ok(guard) => guard,
             Err(error) => {
                 let results = jobs.iter().map(|_| Err(error.clone())).collect();
                 return Served { jobs, results, written: Written::default(), others: false };
@@ -141,8 +141,8 @@ impl Writer<'_> {
                 }
             }
         }
-        let others = self.shared.bell.ring(written.news);
-        drop(turn);
+        let others = written.notifies && self.shared.notifier.notify();
+        drop(guard);
         Served { jobs, results, written, others }
     }
 

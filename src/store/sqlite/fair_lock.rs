@@ -1,5 +1,5 @@
-//! Turns among the processes that write to one database. SQLite alone lets whoever asks at the right moment write next, and
-//! starves the others. Knows nothing of what is written.
+//! A lock among the processes that write to one database, given in about the order in which they ask. SQLite alone lets whoever asks at
+//! the right moment write next, and starves the others. Knows nothing of what is written.
 
 use std::fs::TryLockError;
 use std::path::Path;
@@ -9,44 +9,44 @@ use std::time::{Duration, Instant};
 use super::super::StoreError;
 use super::locks::OwnFile;
 
-/// Two locks one behind the other, on files of their own. Who holds `next` waits for `now`, and nobody else does: who has
-/// just had a turn stands in line for `next` again, with all others. A killed process's locks are gone with it.
+/// Two locks one behind the other, on files of their own. Who holds `next` waits for `held`, and nobody else does: who has
+/// just let go waits for `next` again, with all others. A killed process's locks are gone with it.
 #[derive(Debug)]
-pub(super) struct Turns {
+pub(super) struct FairLock {
     next: OwnFile,
-    now: OwnFile,
+    held: OwnFile,
 }
 
 /// The right to write; ends when it is dropped.
 #[derive(Debug)]
-pub(super) struct Turn<'a>(&'a Turns);
+pub(super) struct FairLockGuard<'a>(&'a FairLock);
 
-impl Turns {
-    /// `next` and `now` are two paths beside the database.
-    pub(super) fn open(next: &Path, now: &Path) -> Result<Turns, StoreError> {
+impl FairLock {
+    /// `next` and `held` are two paths beside the database.
+    pub(super) fn open(next: &Path, held: &Path) -> Result<FairLock, StoreError> {
         let open = |path: &Path| {
             OwnFile::open(path).map_err(|error| StoreError::Unavailable(format!("{} cannot be opened: {error}", path.display())))
         };
-        Ok(Turns { next: open(next)?, now: open(now)? })
+        Ok(FairLock { next: open(next)?, held: open(held)? })
     }
 
-    /// Waits for a turn, `patience` at most.
-    pub(super) fn take(&self, patience: Duration) -> Result<Turn<'_>, StoreError> {
-        // With nobody in line this is two calls. Waiting is by asking again, as a lock that waits cannot be told to give up.
-        let until = Instant::now() + patience;
+    /// Waits for the lock, `timeout` at most.
+    pub(super) fn acquire(&self, timeout: Duration) -> Result<FairLockGuard<'_>, StoreError> {
+        // While nobody else waits this is two calls. Waiting is polling, as a call that waits for a lock of a file has no timeout.
+        let until = Instant::now() + timeout;
         acquire(&self.next, until)?;
-        let now = acquire(&self.now, until);
+        let held = acquire(&self.held, until);
         let next = self.next.unlock();
-        now?;
+        held?;
         next.map_err(lock_failed)?;
-        Ok(Turn(self))
+        Ok(FairLockGuard(self))
     }
 }
 
-impl Drop for Turn<'_> {
+impl Drop for FairLockGuard<'_> {
     fn drop(&mut self) {
         // Fails for no lock that is held.
-        let _ = self.0.now.unlock();
+        let _ = self.0.held.unlock();
     }
 }
 
