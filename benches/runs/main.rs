@@ -4,7 +4,7 @@
 
 mod creates;
 mod files;
-mod wake;
+mod notification;
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -22,7 +22,7 @@ fn main() {
     if let [role, path] = &arguments[..]
         && role == "waiter"
     {
-        return wake::wait_for_work(Path::new(path));
+        return notification::wait_for_work(Path::new(path));
     }
     let asked = |name: &str| arguments.iter().any(|argument| argument == name);
     let scale = if asked("--quick") { 10 } else { 1 };
@@ -54,7 +54,7 @@ fn measure(scratch: &Scratch, scale: usize) -> Value {
         "append_us": files::appends(scratch),
         "first_256_events_us": files::pages(scratch, scale),
         "claim_us": files::claims(scratch, scale),
-        "wake_another_process_us": wake::measure(scratch),
+        "notify_another_process_us": notification::measure(scratch),
     })
 }
 

@@ -1,6 +1,6 @@
 //! Moves what the log has into the database, beside the writer, so that no commit has to. Knows pages, not rows.
 
-use std::sync::{Condvar, Mutex, MutexGuard};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use rusqlite::Connection;
@@ -21,6 +21,11 @@ const PAGES_BETWEEN_CHECKS: usize = 1_000;
 const PAGES_OF_A_JOB: usize = 10;
 const PAGE: usize = 4096;
 
+/// After how many bytes of text since the last check began whoever writes waits for the next: a thread that moves pages and is given
+/// too little time, or a slow disk, must not let the log grow without end. It waits a second at most.
+const BYTES_BEFORE_WAITING: usize = 16 << 20;
+const LONGEST_WAIT: Duration = Duration::from_secs(1);
+
 /// How long a pause in the commits is used to move the rest.
 const QUIET: Duration = Duration::from_millis(500);
 
@@ -29,12 +34,16 @@ const QUIET: Duration = Duration::from_millis(500);
 pub(super) struct Checkpointer {
     state: Mutex<State>,
     changed: Condvar,
+    /// A check has begun.
+    begun: Condvar,
 }
 
 #[derive(Default)]
 struct State {
-    /// Written since the last check, about.
+    /// Written since the last check began, about.
     pages: usize,
+    /// The texts among it.
+    bytes: usize,
     closed: bool,
 }
 
@@ -45,19 +54,25 @@ enum Next {
 }
 
 impl Checkpointer {
-    /// So many jobs were committed, with so many bytes of text.
+    /// So many jobs were committed, with so many bytes of text. Waits while that is more than the log is moved.
     pub(super) fn committed(&self, jobs: usize, bytes: usize) {
         let mut state = self.lock();
         let before = state.pages;
         state.pages += jobs * PAGES_OF_A_JOB + bytes / PAGE;
+        state.bytes += bytes;
         if before == 0 || state.pages >= PAGES_BETWEEN_CHECKS {
             self.changed.notify_one();
+        }
+        if state.bytes >= BYTES_BEFORE_WAITING {
+            let too_much = |state: &mut State| state.bytes >= BYTES_BEFORE_WAITING && !state.closed;
+            drop(self.begun.wait_timeout_while(state, LONGEST_WAIT, too_much).unwrap_or_else(PoisonError::into_inner));
         }
     }
 
     pub(super) fn close(&self) {
         self.lock().closed = true;
         self.changed.notify_one();
+        self.begun.notify_all();
     }
 
     fn next(&self) -> Next {
@@ -67,7 +82,8 @@ impl Checkpointer {
                 return Next::Close;
             }
             if state.pages >= PAGES_BETWEEN_CHECKS {
-                state.pages = 0;
+                (state.pages, state.bytes) = (0, 0);
+                self.begun.notify_all();
                 return Next::Check;
             }
             if state.pages == 0 {
@@ -78,7 +94,7 @@ impl Checkpointer {
             let waited = self.changed.wait_timeout(state, QUIET).unwrap_or_else(|poisoned| poisoned.into_inner());
             state = waited.0;
             if waited.1.timed_out() && state.pages == before {
-                state.pages = 0;
+                (state.pages, state.bytes) = (0, 0);
                 return Next::Quiet;
             }
         }

@@ -3,7 +3,7 @@
 #![allow(unsafe_code, reason = "called from Python through C")]
 
 #[allow(dead_code, reason = "shared with the tests")]
-mod jobs;
+mod db;
 mod worker;
 
 use std::ffi::{CStr, c_char, c_int};

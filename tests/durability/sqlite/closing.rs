@@ -9,7 +9,7 @@ use agenthost::store::SqliteStore;
 use agenthost::store::system_clock;
 use libtest_mimic::Trial;
 
-use crate::jobs::Db;
+use crate::db::Db;
 use crate::roles::{self, Scratch};
 use crate::trial;
 
@@ -43,7 +43,7 @@ fn kept_to() {
     let store = SqliteStore::open(&path, system_clock()).unwrap();
     let runs = Runs::over(Box::new(store), RunsOptions::default()).unwrap();
     let mut keeper = roles::start("hold-a-lock", &[path.to_str().unwrap(), "touch"]);
-    roles::wait_for_word(&mut keeper);
+    roles::wait_for_signal(&mut keeper);
     let (answered, answer) = std::sync::mpsc::channel();
     create(&runs, "accepted").then(move |result| answered.send(result.is_ok()).unwrap());
 
@@ -78,7 +78,7 @@ fn closed_together() {
     let path = scratch.path("runs.db");
     let runs = Runs::open(&format!("sqlite:{}", path.display()), RunsOptions::default()).unwrap();
     let mut keeper = roles::start("hold-a-lock", &[path.to_str().unwrap(), "touch"]);
-    roles::wait_for_word(&mut keeper);
+    roles::wait_for_signal(&mut keeper);
     create(&runs, "run").then(|result| drop(result.unwrap()));
     assert!(!runs.close_within(BOUND));
     let other = runs.clone();

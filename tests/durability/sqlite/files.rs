@@ -12,7 +12,7 @@ use agenthost::store::{BodyKind, Changes, RunChange, RunFilter, RunRow, Store, S
 use libtest_mimic::Trial;
 use rusqlite::Connection;
 
-use crate::jobs::{Db, create, creation};
+use crate::db::{Db, create, creation};
 use crate::roles::Scratch;
 use crate::trial;
 

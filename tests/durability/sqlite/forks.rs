@@ -15,7 +15,7 @@ use agenthost::runs::{ClaimRequest, Runs, RunsOptions};
 use agenthost::store::{Store, StoreError, Transaction};
 use libtest_mimic::Trial;
 
-use crate::jobs::{self, Db};
+use crate::db::{self, Db};
 use crate::locks::another_gets_the_lock;
 use crate::roles::{self, Scratch};
 use crate::trial;
@@ -268,7 +268,7 @@ fn in_a_transaction(path: &Path) {
     db.create("before").unwrap();
     let place = path.to_owned();
     let child = db.write(move |transaction| {
-        jobs::create(transaction, "held")?;
+        db::create(transaction, "held")?;
         let place = place.clone();
         // The parent goes on, and lets go of its lock.
         Ok(fork(move || uses(&place, "before", "child")))
@@ -292,7 +292,7 @@ fn go_on(path: &Path) {
             if thread::current().id() != caller {
                 return Ok(None);
             }
-            jobs::create(transaction, "held")?;
+            db::create(transaction, "held")?;
             // SAFETY: as in `fork`; the child ends by `_exit` below.
             let child = unsafe { libc::fork() };
             if child == 0 {
@@ -337,11 +337,11 @@ fn in_a_callback(path: &Path) {
     };
     db.0.write(job(begin, |_| {}));
     has_begun.recv().unwrap();
-    let (told, heard) = channel();
+    let (sender, received) = channel();
     for caller in 0..CALLERS {
-        let (told, answered, other) = (told.clone(), answered.clone(), other.clone());
+        let (sender, answered, other) = (sender.clone(), answered.clone(), other.clone());
         db.0.write(job(
-            move |transaction| jobs::create(transaction, &format!("run-{caller}")),
+            move |transaction| db::create(transaction, &format!("run-{caller}")),
             move |committed| {
                 assert_eq!(committed, Ok(()));
                 answered(caller);
@@ -351,12 +351,12 @@ fn in_a_callback(path: &Path) {
                     assert!(uses(&other, "", "run"));
                     return;
                 }
-                told.send(child).unwrap();
+                sender.send(child).unwrap();
             },
         ));
     }
     go_on.send(()).unwrap();
-    let children: Vec<_> = (0..CALLERS).map(|_| heard.recv().unwrap()).filter(|child| *child != 1).collect();
+    let children: Vec<_> = (0..CALLERS).map(|_| received.recv().unwrap()).filter(|child| *child != 1).collect();
     assert!(ended_well(children[0]), "the child could not return");
     let notes = std::fs::read_to_string(path.with_file_name("answers")).unwrap();
     let own = format!("{} ", std::process::id());
@@ -371,7 +371,7 @@ fn locks_stay() {
     let scratch = Scratch::new();
     let path = scratch.path("runs.db");
     let mut process = roles::start("fork-with-a-lock", &[path.to_str().unwrap()]);
-    roles::wait_for_word(&mut process);
+    roles::wait_for_signal(&mut process);
     assert!(!another_gets_the_lock(&path), "the lock was dropped");
     drop(process.stdin.take());
     assert!(in_time(&mut process), "the child met no lock, or the commit failed");
@@ -383,7 +383,7 @@ fn with_a_lock(path: &Path) {
     db.create("before").unwrap();
     let place = path.to_owned();
     let result = db.write(move |transaction| {
-        jobs::create(transaction, "held")?;
+        db::create(transaction, "held")?;
         let child = fork(|| {
             let connection = rusqlite::Connection::open(&place).expect("the file opens");
             connection.busy_timeout(Duration::ZERO).expect("it is set");
@@ -392,7 +392,7 @@ fn with_a_lock(path: &Path) {
             connection.close().is_ok() && count == Ok(1) && meets
         });
         assert!(ended_well(child), "the child met no lock");
-        roles::say_word();
+        roles::signal_parent();
         roles::wait_for_parent();
         Ok(())
     });
@@ -404,12 +404,12 @@ fn outlive(path: &Path) {
     let db = Db::open(path);
     db.create("before").unwrap();
     let result = db.write(|transaction| {
-        jobs::create(transaction, "held")?;
+        db::create(transaction, "held")?;
         let _sleeps = fork(|| {
             thread::sleep(Duration::from_secs(60));
             true
         });
-        roles::say_word();
+        roles::signal_parent();
         roles::wait_for_parent();
         Ok(())
     });
@@ -420,7 +420,7 @@ fn outlived() {
     let scratch = Scratch::new();
     let path = scratch.path("runs.db");
     let mut parent = roles::start("fork-and-outlive", &[path.to_str().unwrap()]);
-    roles::wait_for_word(&mut parent);
+    roles::wait_for_signal(&mut parent);
     assert!(!another_gets_the_lock(&path), "the parent has the lock");
     let children = std::fs::read_to_string(format!("/proc/{0}/task/{0}/children", parent.id())).unwrap_or_default();
     let threads = std::fs::read_dir(format!("/proc/{}/task", parent.id())).unwrap();

@@ -1,4 +1,4 @@
-//! Whether one order explains what random callers in several processes were told.
+//! Whether one order explains what random callers in several processes were answered.
 //!
 //! A run's events are its order: each state change is one event and one revision. So every outcome must fit the revision that it
 //! names, every state change must have one call that made it, and no call may see less than what was told before it began, or more
@@ -10,7 +10,7 @@ use std::path::Path;
 use libtest_mimic::Trial;
 use rusqlite::Connection;
 
-use crate::calls::{Outcome, Told};
+use crate::random_calls::{CallRecord, Outcome};
 use crate::roles::{self, Scratch};
 use crate::trial;
 
@@ -35,11 +35,11 @@ struct Run {
     notes: BTreeMap<i64, String>,
 }
 
-fn record(path: &Path, seed: u64) -> Vec<Told> {
+fn record(path: &Path, seed: u64) -> Vec<CallRecord> {
     let seeds: Vec<String> = (0..3).map(|process| (seed * 100 + process).to_string()).collect();
     let mut children: Vec<_> =
         seeds.iter().map(|seed| roles::start("make-calls", &[path.to_str().unwrap(), &format!("caller-{seed}"), seed])).collect();
-    children.iter_mut().for_each(roles::wait_for_word);
+    children.iter_mut().for_each(roles::wait_for_signal);
     children.iter_mut().for_each(|child| drop(child.stdin.take()));
     // Each is read to its end at once: a full pipe would stop the others' callers.
     let readers: Vec<_> = children
@@ -51,7 +51,7 @@ fn record(path: &Path, seed: u64) -> Vec<Told> {
         let output = reader.join().expect("a reader reads");
         assert!(output.status.success(), "callers failed: {}", output.status);
         let text = String::from_utf8(output.stdout).expect("they say text");
-        told.extend(text.lines().map(|line| serde_json::from_str::<Told>(line).expect("a line is a call")));
+        told.extend(text.lines().map(|line| serde_json::from_str::<CallRecord>(line).expect("a line is a call")));
     }
     told
 }
@@ -145,9 +145,9 @@ fn makes(call: &str) -> &'static [&'static str] {
     }
 }
 
-fn explain(runs: &HashMap<String, Run>, told: &[Told]) -> Result<(), String> {
-    let mut makers: HashMap<(&str, usize), Vec<&Told>> = HashMap::new();
-    let mut by_key: HashMap<(&str, &str), Vec<&Told>> = HashMap::new();
+fn explain(runs: &HashMap<String, Run>, told: &[CallRecord]) -> Result<(), String> {
+    let mut makers: HashMap<(&str, usize), Vec<&CallRecord>> = HashMap::new();
+    let mut by_key: HashMap<(&str, &str), Vec<&CallRecord>> = HashMap::new();
     let mut notes = 0;
     for call in told {
         if !call.key.is_empty() {
@@ -193,7 +193,7 @@ fn explain(runs: &HashMap<String, Run>, told: &[Told]) -> Result<(), String> {
 }
 
 /// A state change has one call that made it; others of the same name repeat it with its key. (Equal creates repeat with any.)
-fn made_once(run_id: &str, event: &str, calls: &[&Told]) -> Result<(), String> {
+fn made_once(run_id: &str, event: &str, calls: &[&CallRecord]) -> Result<(), String> {
     // Claims and the library itself make these.
     if ["run_started", "run_reclaimed", "run_failed", "run_timed_out"].contains(&event) {
         return Ok(());
@@ -207,8 +207,8 @@ fn made_once(run_id: &str, event: &str, calls: &[&Told]) -> Result<(), String> {
 }
 
 /// One key has one request and one outcome; other requests with it are told so.
-fn one_key(calls: &[&Told]) -> Result<(), String> {
-    let recorded = |call: &&&Told| match &call.outcome {
+fn one_key(calls: &[&CallRecord]) -> Result<(), String> {
+    let recorded = |call: &&&CallRecord| match &call.outcome {
         Outcome::At(..) => true,
         Outcome::Refused(_, reason, _) => ["revision_mismatch", "invalid_state", "approval_mismatch"].contains(&reason.as_str()),
         _ => false,
@@ -223,16 +223,16 @@ fn one_key(calls: &[&Told]) -> Result<(), String> {
 }
 
 /// No call with a key of its own, and no read, sees less than was told before it began; nobody sees what nobody has asked for.
-fn in_time(told: &[Told], makers: &HashMap<(&str, usize), Vec<&Told>>) -> Result<(), String> {
-    let seen = |call: &Told| match &call.outcome {
+fn in_time(told: &[CallRecord], makers: &HashMap<(&str, usize), Vec<&CallRecord>>) -> Result<(), String> {
+    let seen = |call: &CallRecord| match &call.outcome {
         Outcome::At(revision, _) => Some(*revision),
         Outcome::Refused(_, reason, current) if reason == "revision_mismatch" => Some(*current),
         _ => None,
     };
-    let mut by_run: HashMap<&str, Vec<&Told>> = HashMap::new();
+    let mut by_run: HashMap<&str, Vec<&CallRecord>> = HashMap::new();
     told.iter().for_each(|call| by_run.entry(&call.run_id).or_default().push(call));
     for calls in by_run.values() {
-        let mut ended: Vec<&Told> = calls.iter().copied().filter(|call| seen(call).is_some()).collect();
+        let mut ended: Vec<&CallRecord> = calls.iter().copied().filter(|call| seen(call).is_some()).collect();
         ended.sort_unstable_by_key(|call| call.ended);
         for call in calls {
             let Some(revision) = seen(call) else { continue };
@@ -264,7 +264,7 @@ fn noticed() {
         told.iter().position(|told| told.call == call && fits(&told.outcome)).expect("the history has such a call")
     };
     let at = |outcome: &Outcome| matches!(outcome, Outcome::At(..));
-    let changed = |index: usize, change: &dyn Fn(&mut Told)| {
+    let changed = |index: usize, change: &dyn Fn(&mut CallRecord)| {
         let mut told = told.clone();
         change(&mut told[index]);
         assert!(explain(&runs, &told).is_err(), "not noticed: {:?}", told[index]);
@@ -280,7 +280,7 @@ fn noticed() {
     let suspended = told[position("suspend", at)].clone();
     for (time, outcome) in [(u64::MAX, Outcome::At(1, "created".to_owned())), (1, suspended.outcome.clone())] {
         let mut told = told.clone();
-        told.push(Told { begun: time, ended: time, call: "get_run".to_owned(), outcome, ..suspended.clone() });
+        told.push(CallRecord { begun: time, ended: time, call: "get_run".to_owned(), outcome, ..suspended.clone() });
         assert!(explain(&runs, &told).is_err(), "not noticed: {:?}", told.last());
     }
 }

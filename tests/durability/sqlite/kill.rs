@@ -68,16 +68,16 @@ struct Total {
     files: usize,
 }
 
-/// Kills so many processes; tells the first damage.
+/// Kills so many processes; gives the first damage.
 fn campaign(kills: usize, with_override: bool, place: fn() -> Scratch, dice: &mut Dice) -> Result<Total, String> {
     let mut total = Total::default();
     let mut killed = 0;
     while killed < kills {
         let scratch = place();
         let mut era =
-            Era { path: scratch.path("runs.db"), with_override, running: Vec::new(), started: 0, told: Told::default() };
+            Era { path: scratch.path("runs.db"), with_override, running: Vec::new(), started: 0, reports: Reports::default() };
         let end = (killed + KILLS_OF_ONE_FILE).min(kills);
-        while killed < end && era.told.count() < MANY_ACKNOWLEDGED {
+        while killed < end && era.reports.count() < MANY_ACKNOWLEDGED {
             while era.running.len() < 3 {
                 era.start();
             }
@@ -99,9 +99,9 @@ fn campaign(kills: usize, with_override: bool, place: fn() -> Scratch, dice: &mu
             era.kill(0);
         }
         era.check()?;
-        let told = era.told.0.lock().unwrap();
-        total.acknowledged += told.acknowledged;
-        total.foreign += told.notes.len();
+        let reports = era.reports.0.lock().unwrap();
+        total.acknowledged += reports.acknowledged;
+        total.foreign += reports.notes.len();
         total.files += 1;
     }
     Ok(total)
@@ -113,7 +113,7 @@ struct Era {
     with_override: bool,
     running: Vec<Process>,
     started: usize,
-    told: Told,
+    reports: Reports,
 }
 
 struct Process {
@@ -122,9 +122,9 @@ struct Process {
     acknowledged: Arc<Mutex<usize>>,
 }
 
-/// What the processes said on their pipes.
+/// What the processes reported on their pipes.
 #[derive(Clone, Default)]
-struct Told(Arc<Mutex<Acknowledged>>);
+struct Reports(Arc<Mutex<Acknowledged>>);
 
 #[derive(Default)]
 struct Acknowledged {
@@ -134,20 +134,20 @@ struct Acknowledged {
     errors: Vec<String>,
 }
 
-impl Told {
+impl Reports {
     fn count(&self) -> usize {
         self.0.lock().unwrap().acknowledged
     }
 
-    fn hear(&self, line: &str) {
-        let mut told = self.0.lock().unwrap();
+    fn add(&self, line: &str) {
+        let mut reports = self.0.lock().unwrap();
         match line.split(' ').collect::<Vec<_>>()[..] {
             ["head", run_id, head] => {
-                told.acknowledged += 1;
-                told.heads.insert(run_id.to_owned(), head.parse().expect("a head is a number"));
+                reports.acknowledged += 1;
+                reports.heads.insert(run_id.to_owned(), head.parse().expect("a head is a number"));
             }
-            ["note", name] => told.notes.push(name.to_owned()),
-            _ => told.errors.push(line.to_owned()),
+            ["note", name] => reports.notes.push(name.to_owned()),
+            _ => reports.errors.push(line.to_owned()),
         }
     }
 }
@@ -168,12 +168,12 @@ impl Era {
         };
         let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn().expect("a process starts");
         let lines = BufReader::new(child.stdout.take().unwrap()).split(b'\n');
-        let told = self.told.clone();
+        let reports = self.reports.clone();
         let acknowledged = Arc::new(Mutex::new(0));
         let counter = Arc::clone(&acknowledged);
         let listener = thread::spawn(move || {
             for line in lines.map_while(Result::ok) {
-                told.hear(&String::from_utf8_lossy(&line));
+                reports.add(&String::from_utf8_lossy(&line));
                 *counter.lock().unwrap() += 1;
             }
         });
@@ -185,7 +185,7 @@ impl Era {
         let until = Instant::now() + Duration::from_secs(20);
         for process in &mut self.running {
             while *process.acknowledged.lock().unwrap() == 0 {
-                if let Some(error) = self.told.0.lock().unwrap().errors.first() {
+                if let Some(error) = self.reports.0.lock().unwrap().errors.first() {
                     return Err(error.clone());
                 }
                 if Instant::now() > until {
@@ -201,28 +201,28 @@ impl Era {
         let mut process = self.running.swap_remove(index);
         process.child.kill().expect("the child is ours");
         process.child.wait().expect("the child is ours");
-        process.listener.join().expect("the listener hears to the end");
+        process.listener.join().expect("the listener reads to the end");
     }
 
-    /// Looks through the file, with nobody writing.
+    /// Checks the file, with nobody writing.
     fn check(&self) -> Result<(), String> {
-        let told = self.told.0.lock().unwrap();
-        if let Some(error) = told.errors.first() {
-            return Err(format!("a process was told: {error}"));
+        let reports = self.reports.0.lock().unwrap();
+        if let Some(error) = reports.errors.first() {
+            return Err(format!("a process reported: {error}"));
         }
         whole(&self.path)?;
         let connection = Connection::open(&self.path).map_err(|error| error.to_string())?;
         let mut head = connection.prepare("SELECT head FROM run WHERE run_id = ?1").map_err(|error| error.to_string())?;
-        for (run_id, acknowledged) in &told.heads {
+        for (run_id, acknowledged) in &reports.heads {
             match head.query_row([run_id], |row| row.get::<_, i64>(0)) {
                 Ok(head) if head >= *acknowledged => {}
                 Ok(head) => return Err(format!("{run_id} has {head} events, {acknowledged} were acknowledged")),
                 Err(error) => return Err(format!("{run_id} was acknowledged: {error}")),
             }
         }
-        if !told.notes.is_empty() {
+        if !reports.notes.is_empty() {
             let mut note = connection.prepare("SELECT 1 FROM note WHERE name = ?1").map_err(|error| error.to_string())?;
-            for name in &told.notes {
+            for name in &reports.notes {
                 if !note.exists([name]).map_err(|error| error.to_string())? {
                     return Err(format!("the foreign SQLite's {name} is lost"));
                 }

@@ -6,8 +6,8 @@ use std::process::Command;
 use agenthost::store::sqlite::locks::switch_off_for_a_test;
 use libtest_mimic::Trial;
 
-use crate::foreign::Foreign;
-use crate::jobs::Db;
+use crate::db::Db;
+use crate::foreign_sqlite::Foreign;
 use crate::roles::{self, Scratch};
 use crate::trial;
 
@@ -31,13 +31,13 @@ pub(crate) fn hold(path: &Path, disturb: &str) {
     let place = path.to_owned();
     let disturb = disturb.to_owned();
     let result = db.write(move |transaction| {
-        crate::jobs::create(transaction, "held")?;
+        crate::db::create(transaction, "held")?;
         match disturb.trim_end_matches("-without") {
             "touch" => roles::touch(&place),
             "foreign" => Foreign::open(&place).count_runs(),
             other => panic!("no disturbance {other}"),
         }
-        roles::say_word();
+        roles::signal_parent();
         roles::wait_for_parent();
         Ok(())
     });
@@ -63,7 +63,7 @@ fn lock_after(disturb: &str) -> bool {
     let path = scratch.path("runs.db");
     drop(Db::open(&path));
     let mut child = roles::start("hold-a-lock", &[path.to_str().unwrap(), disturb]);
-    roles::wait_for_word(&mut child);
+    roles::wait_for_signal(&mut child);
     let got = another_gets_the_lock(&path);
     drop(child.stdin.take());
     let status = child.wait().unwrap();
@@ -93,7 +93,7 @@ fn met_here() {
     db.create("a").unwrap();
     let place = path.clone();
     db.write(move |transaction| {
-        crate::jobs::create(transaction, "b")?;
+        crate::db::create(transaction, "b")?;
         assert!(!Foreign::open(&place).begin_immediate(), "two writers at once");
         Ok(())
     })
@@ -114,7 +114,7 @@ fn foreign_keeps() {
         let scratch = Scratch::new();
         let path = scratch.path("runs.db");
         let mut child = roles::start(role, &[path.to_str().unwrap()]);
-        roles::wait_for_word(&mut child);
+        roles::wait_for_signal(&mut child);
         assert_eq!(another_gets_the_lock(&path), expected, "{role}");
         drop(child.stdin.take());
         assert!(child.wait().unwrap().success());
@@ -128,7 +128,7 @@ pub(crate) fn close_beside_a_foreign_one(path: &Path) {
     let foreign = Foreign::open(path);
     assert!(foreign.begin_immediate());
     drop(db);
-    roles::say_word();
+    roles::signal_parent();
     roles::wait_for_parent();
     drop(foreign);
     // What was kept open for it is closed with the next store.

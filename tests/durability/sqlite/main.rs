@@ -5,20 +5,20 @@
 //! `durability_sqlite torture [KILLS]` kills more often than the tests do. `durability_sqlite make-files DIRECTORY` makes the
 //! files that later versions have to open.
 
-mod calls;
 mod closing;
+mod db;
 mod files;
-mod foreign;
-mod forgetful;
+mod foreign_sqlite;
+mod forgetful_vfs;
 mod forks;
 mod histories;
-mod jobs;
 mod kill;
 mod locks;
 mod many;
-mod older;
-mod others;
+mod old_schemas;
 mod power;
+mod processes;
+mod random_calls;
 mod roles;
 mod waiting;
 mod worker;
@@ -29,7 +29,7 @@ fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     match arguments.first().map(String::as_str) {
         Some("make-files") => {
-            return older::make_files(std::path::Path::new(arguments.get(1).expect("make-files DIRECTORY")));
+            return old_schemas::make_files(std::path::Path::new(arguments.get(1).expect("make-files DIRECTORY")));
         }
         Some("role") => return roles::play(&arguments[1], &arguments[2..]),
         Some("torture") => {
@@ -45,8 +45,8 @@ fn main() {
     trials.extend(waiting::trials());
     trials.extend(histories::trials());
     trials.extend(many::trials());
-    trials.extend(older::trials());
-    trials.extend(others::trials());
+    trials.extend(old_schemas::trials());
+    trials.extend(processes::trials());
     trials.extend(power::trials());
     trials.extend(kill::trials());
     libtest_mimic::run(&Arguments::from_args(), trials).exit();

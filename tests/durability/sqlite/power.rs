@@ -10,8 +10,8 @@ use std::time::Duration;
 use agenthost::store::StoreError;
 use libtest_mimic::Trial;
 
-use crate::forgetful::{self, Fault};
-use crate::jobs::Db;
+use crate::db::Db;
+use crate::forgetful_vfs::{self, Fault};
 use crate::kill::{self, Dice};
 use crate::roles::{self, Scratch};
 use crate::trial;
@@ -113,9 +113,9 @@ fn missing(path: &Path, acknowledged: &HashMap<String, u64>) -> Result<(), Strin
 
 /// Cuts the power again and again while threads write, and says what is lost.
 pub(crate) fn lose_power(path: &Path, lie: bool) {
-    forgetful::register();
-    forgetful::lie_about_syncs(lie);
-    let db = Db::open_through(path, forgetful::NAME).expect("the database opens");
+    forgetful_vfs::register();
+    forgetful_vfs::lie_about_syncs(lie);
+    let db = Db::open_through(path, forgetful_vfs::NAME).expect("the database opens");
     let load = Load::start(&db);
     let mut dice = Dice(3);
     for cut in 0..40 {
@@ -124,7 +124,7 @@ pub(crate) fn lose_power(path: &Path, lie: bool) {
         let acknowledged = load.acknowledged();
         let scratch = Scratch::new();
         let after = scratch.path("runs.db");
-        forgetful::cut_power(path, &after, &mut dice);
+        forgetful_vfs::cut_power(path, &after, &mut dice);
         let _paused = load.pause.write().unwrap();
         if !after.exists() {
             println!("cut {cut}: there is no file");
@@ -146,17 +146,17 @@ pub(crate) fn lose_power(path: &Path, lie: bool) {
 
 /// Lets each kind of call fail at every instant for a while, and says what is wrong.
 pub(crate) fn fail(path: &Path) {
-    forgetful::register();
-    let db = Db::open_through(path, forgetful::NAME).expect("the database opens");
+    forgetful_vfs::register();
+    let db = Db::open_through(path, forgetful_vfs::NAME).expect("the database opens");
     let load = Load::start(&db);
     for fault in [Fault::DiskFull, Fault::Write, Fault::Sync] {
         for after in 0..25 {
-            forgetful::fail(Some((fault, after)));
-            while forgetful::failures() == 0 {
+            forgetful_vfs::fail(Some((fault, after)));
+            while forgetful_vfs::failures() == 0 {
                 thread::sleep(Duration::from_millis(1));
             }
             thread::sleep(Duration::from_millis(2));
-            forgetful::fail(None);
+            forgetful_vfs::fail(None);
             // It goes on by itself once the disk does.
             if let Err(error) = db.create(&format!("after-{fault:?}-{after}")) {
                 println!("after {fault:?}: {error}");
@@ -165,8 +165,8 @@ pub(crate) fn fail(path: &Path) {
     }
     let mut acknowledged = load.end();
 
-    // Every caller of a batch is told.
-    forgetful::fail(Some((Fault::Sync, 0)));
+    // Every caller of a batch is answered.
+    forgetful_vfs::fail(Some((Fault::Sync, 0)));
     let together = Arc::new(Barrier::new(8));
     let callers: Vec<_> = (0..8)
         .map(|caller| {
@@ -178,12 +178,12 @@ pub(crate) fn fail(path: &Path) {
         })
         .collect();
     for caller in callers {
-        let told = caller.join().unwrap();
-        if !matches!(told, Err(StoreError::Unavailable(_))) {
-            println!("a caller of a failed commit was told {told:?}");
+        let result = caller.join().unwrap();
+        if !matches!(result, Err(StoreError::Unavailable(_))) {
+            println!("a caller of a failed commit got {result:?}");
         }
     }
-    forgetful::fail(None);
+    forgetful_vfs::fail(None);
     acknowledged.insert("after-Sync-24".to_owned(), 1);
     assert!(acknowledged.len() > 50, "only {} runs: the test proves little", acknowledged.len());
     drop(db);
@@ -209,11 +209,11 @@ pub(crate) fn fill_up(path: &Path) {
             match db.create(&format!("full-{round}-{number}")) {
                 Ok(()) => {}
                 Err(StoreError::Unavailable(_)) => refused += 1,
-                Err(other) => println!("round {round}: told {other:?}"),
+                Err(other) => println!("round {round}: got {other:?}"),
             }
         }
         if let Err(error) = db.head("full-0-0") {
-            println!("round {round}: a read was told {error:?}");
+            println!("round {round}: a read got {error:?}");
         }
         limit::file_size(None);
         if let Err(error) = db.create(&format!("after-{round}")) {

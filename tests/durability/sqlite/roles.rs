@@ -5,7 +5,7 @@ use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
-use crate::{calls, forks, jobs::Db, locks, others, power, waiting, worker};
+use crate::{db::Db, forks, locks, power, processes, random_calls, waiting, worker};
 
 /// Plays a role until it is done or killed.
 pub(crate) fn play(role: &str, arguments: &[String]) {
@@ -21,13 +21,13 @@ pub(crate) fn play(role: &str, arguments: &[String]) {
             locks::close_beside_a_foreign_one(path);
         }
         "log-deleted-without" => locks::log_deleted_without(path),
-        "write-for-a-while" => others::write_for_a_while(path),
+        "write-for-a-while" => processes::write_for_a_while(path),
         "power-lost" => power::lose_power(path, false),
         "power-lost-on-a-liar" => power::lose_power(path, true),
         "faults" => power::fail(path),
         "full" => power::fill_up(path),
-        "make-calls" => calls::make(path, &arguments[1], arguments[2].parse().expect("a seed")),
-        "create-an-hour-ahead" => others::create_an_hour_ahead(path, &arguments[1]),
+        "make-calls" => random_calls::make(path, &arguments[1], arguments[2].parse().expect("a seed")),
+        "create-an-hour-ahead" => processes::create_an_hour_ahead(path, &arguments[1]),
         "create-one" => {
             let db = Db::open(path);
             db.create(&arguments[1]).expect("a run is created");
@@ -83,15 +83,15 @@ impl Drop for Scratch {
 }
 
 /// Reads one byte that a child writes when it has come so far.
-pub(crate) fn wait_for_word(child: &mut Child) {
-    let mut word = [0];
-    child.stdout.as_mut().expect("a pipe").read_exact(&mut word).expect("the child says a word");
+pub(crate) fn wait_for_signal(child: &mut Child) {
+    let mut byte = [0];
+    child.stdout.as_mut().expect("a pipe").read_exact(&mut byte).expect("the child signals");
 }
 
-/// Says the word that `wait_for_word` waits for.
-pub(crate) fn say_word() {
+/// Signals what `wait_for_signal` waits for.
+pub(crate) fn signal_parent() {
     let mut out = std::io::stdout();
-    out.write_all(b".").and_then(|()| out.flush()).expect("the parent listens");
+    out.write_all(b".").and_then(|()| out.flush()).expect("the parent reads");
 }
 
 /// Waits until the parent closes the pipe or writes to it.

@@ -8,7 +8,7 @@ use std::thread::{self, ThreadId};
 use agenthost::store::{Store, StoreError, Stored, Transaction, WriteJob};
 use libtest_mimic::Trial;
 
-use crate::jobs::{self, Db};
+use crate::db::{self, Db};
 use crate::roles::Scratch;
 use crate::trial;
 
@@ -52,64 +52,64 @@ pub(crate) fn job(
 }
 
 fn append(transaction: &mut dyn Transaction) -> Stored<()> {
-    jobs::append(transaction, "run", 1, "{}").map(drop)
+    db::append(transaction, "run", 1, "{}").map(drop)
 }
 
 /// Appends and waits; gives the thread that called back.
 fn append_and_wait(db: &Db) -> ThreadId {
-    let (told, heard) = channel();
+    let (sender, received) = channel();
     let job = db.0.write(job(append, move |committed| {
         assert_eq!(committed, Ok(()));
-        told.send(thread::current().id()).unwrap();
+        sender.send(thread::current().id()).unwrap();
     }));
     db.0.wait_for(job);
-    heard.recv().unwrap()
+    received.recv().unwrap()
 }
 
 fn is_the_stores_own() -> bool {
     thread::current().name() == Some("agenthost-write")
 }
 
-/// A job that has begun and goes on when it is told to.
-struct Held {
+/// A job that has begun and pauses until it may go on.
+struct PausedJob {
     on: ThreadId,
     go_on: Sender<()>,
 }
 
-impl Held {
-    fn begin(told: Receiver<ThreadId>, go_on: Sender<()>) -> Held {
-        Held { on: told.recv().unwrap(), go_on }
+impl PausedJob {
+    fn begin(has_begun: Receiver<ThreadId>, go_on: Sender<()>) -> PausedJob {
+        PausedJob { on: has_begun.recv().unwrap(), go_on }
     }
 }
 
-/// The work of a job that is held, and how to hear of it.
-fn held() -> (impl FnMut(&mut dyn Transaction) -> Stored<()> + Send + 'static, Receiver<ThreadId>, Sender<()>) {
-    let ((begun, told), (go_on, going)) = (channel(), channel());
+/// The work of a job that pauses, and the two ends of its pause.
+fn paused_job() -> (impl FnMut(&mut dyn Transaction) -> Stored<()> + Send + 'static, Receiver<ThreadId>, Sender<()>) {
+    let ((begun, has_begun), (go_on, going)) = (channel(), channel());
     let work = move |transaction: &mut dyn Transaction| {
         begun.send(thread::current().id()).unwrap();
         going.recv().unwrap();
         append(transaction)
     };
-    (work, told, go_on)
+    (work, has_begun, go_on)
 }
 
 /// A thread that is in the middle of a job of its own, which it runs itself. Gives the committed result at its end.
-fn in_the_middle(db: &Db) -> (thread::JoinHandle<Stored<()>>, Held) {
+fn in_the_middle(db: &Db) -> (thread::JoinHandle<Stored<()>>, PausedJob) {
     loop {
         let db = db.clone();
-        let (work, told, go_on) = held();
+        let (work, has_begun, go_on) = paused_job();
         let caller = thread::spawn(move || {
             let (answer, answered) = channel();
             let job = db.0.write(job(work, move |committed| answer.send(committed).unwrap()));
             db.0.wait_for(job);
             answered.recv().unwrap()
         });
-        let held = Held::begin(told, go_on);
-        if held.on == caller.thread().id() {
-            return (caller, held);
+        let paused = PausedJob::begin(has_begun, go_on);
+        if paused.on == caller.thread().id() {
+            return (caller, paused);
         }
         // The store's own thread was faster.
-        held.go_on.send(()).unwrap();
+        paused.go_on.send(()).unwrap();
         assert_eq!(caller.join().unwrap(), Ok(()));
     }
 }
@@ -131,14 +131,14 @@ fn for_itself() {
 fn left_to_others() {
     let scratch = Scratch::new();
     let db = open(&scratch);
-    let (work, told, go_on) = held();
+    let (work, has_begun, go_on) = paused_job();
     let _number = db.0.write(job(work, |committed| assert_eq!(committed, Ok(()))));
-    let held = Held::begin(told, go_on);
+    let paused = PausedJob::begin(has_begun, go_on);
     let (answer, answered) = channel();
     let job = db.0.write(job(append, move |committed| answer.send((committed, is_the_stores_own())).unwrap()));
     // Returns: what is under way goes on only afterwards.
     db.0.wait_for(job);
-    held.go_on.send(()).unwrap();
+    paused.go_on.send(()).unwrap();
     assert_eq!(answered.recv(), Ok((Ok(()), true)));
     assert_eq!(db.head("run"), Ok(Some(3)));
     // Neither a job that is done nor one that never was is run again.
@@ -151,18 +151,18 @@ fn left_to_others() {
 fn in_order() {
     let scratch = Scratch::new();
     let db = open(&scratch);
-    let (told, heard) = channel();
+    let (sender, received) = channel();
     for round in 0..500 {
         let mut number = 0;
         for place in 0..3 {
-            let told = told.clone();
-            number = db.0.write(job(append, move |committed| told.send((committed, round, place)).unwrap()));
+            let sender = sender.clone();
+            number = db.0.write(job(append, move |committed| sender.send((committed, round, place)).unwrap()));
         }
         db.0.wait_for(number);
     }
     for round in 0..500 {
         for place in 0..3 {
-            assert_eq!(heard.recv(), Ok((Ok(()), round, place)));
+            assert_eq!(received.recv(), Ok((Ok(()), round, place)));
         }
     }
 }
@@ -177,22 +177,22 @@ fn callbacks_of_their_own() {
             let (db, together) = (db.clone(), Arc::clone(&together));
             thread::spawn(move || {
                 let own = thread::current().id();
-                let (told, heard) = channel();
+                let (sender, received) = channel();
                 together.wait();
                 for _ in 0..ROUNDS {
-                    let told = told.clone();
+                    let sender = sender.clone();
                     let waits = caller % 3 > 0;
                     let number = db.0.write(job(append, move |committed| {
                         let here = thread::current().id() == own;
-                        told.send(committed.is_ok() && (is_the_stores_own() || here && waits)).unwrap();
+                        sender.send(committed.is_ok() && (is_the_stores_own() || here && waits)).unwrap();
                     }));
                     if waits {
                         db.0.wait_for(number);
-                        assert_eq!(heard.recv(), Ok(true));
+                        assert_eq!(received.recv(), Ok(true));
                     }
                 }
-                drop(told);
-                assert!(heard.iter().all(|well| well));
+                drop(sender);
+                assert!(received.iter().all(|well| well));
             })
         })
         .collect();
@@ -203,20 +203,20 @@ fn callbacks_of_their_own() {
 fn again_from_a_callback() {
     let scratch = Scratch::new();
     let db = open(&scratch);
-    let (told, heard) = channel();
+    let (sender, received) = channel();
     for _ in 0..100 {
-        let (again, told) = (db.clone(), told.clone());
+        let (again, sender) = (db.clone(), sender.clone());
         let number = db.0.write(job(append, move |_| {
             if is_the_stores_own() {
-                // Here only more may be brought.
-                again.0.write(job(append, move |committed| told.send(committed).unwrap()));
+                // Here more may be submitted, and not waited for.
+                again.0.write(job(append, move |committed| sender.send(committed).unwrap()));
             } else {
                 append_and_wait(&again);
-                told.send(Ok(())).unwrap();
+                sender.send(Ok(())).unwrap();
             }
         }));
         db.0.wait_for(number);
-        assert_eq!(heard.recv(), Ok(Ok(())));
+        assert_eq!(received.recv(), Ok(Ok(())));
     }
     assert_eq!(db.head("run"), Ok(Some(201)));
 }
@@ -235,16 +235,16 @@ fn panicking_callback() {
 fn closed_meanwhile() {
     let scratch = Scratch::new();
     let db = open(&scratch);
-    let (caller, held) = in_the_middle(&db);
-    let (told, heard) = channel();
+    let (caller, paused) = in_the_middle(&db);
+    let (sender, received) = channel();
     let closing = db.clone();
     let closer = thread::spawn(move || {
         closing.0.close();
-        told.send(()).unwrap();
+        sender.send(()).unwrap();
     });
     thread::sleep(std::time::Duration::from_millis(50));
-    assert!(heard.try_recv().is_err(), "closed in the middle of a job");
-    held.go_on.send(()).unwrap();
+    assert!(received.try_recv().is_err(), "closed in the middle of a job");
+    paused.go_on.send(()).unwrap();
     assert_eq!(caller.join().unwrap(), Ok(()));
     closer.join().unwrap();
     assert_eq!(db.write(|_| Ok(())), Err(StoreError::Closed));
@@ -274,25 +274,25 @@ fn forked_meanwhile() {
 pub(crate) fn fork(path: &Path) {
     let db = Db::open(path);
     db.create("run").unwrap();
-    let (caller, held) = in_the_middle(&db);
+    let (caller, paused) = in_the_middle(&db);
     let before = db.head("run").unwrap().unwrap();
     // SAFETY: glibc keeps its allocator usable in the child, which ends by `_exit`; the parent waits for it.
     #[allow(unsafe_code, reason = "there is no safe fork")]
     let status = unsafe {
         let child = libc::fork();
         if child == 0 {
-            let told = db.create("in-the-child") == Err(StoreError::Closed);
+            let closed = db.create("in-the-child") == Err(StoreError::Closed);
             db.0.wait_for(1);
             db.0.close();
             drop(db);
-            libc::_exit(if told { 0 } else { 1 });
+            libc::_exit(if closed { 0 } else { 1 });
         }
         let mut status = -1;
         libc::waitpid(child, &mut status, 0);
         status
     };
     assert_eq!(status, 0, "the child was told something else");
-    held.go_on.send(()).unwrap();
+    paused.go_on.send(()).unwrap();
     assert_eq!(caller.join().unwrap(), Ok(()));
     assert_eq!(db.head("run"), Ok(Some(before + 1)));
     drop(db);

@@ -5,7 +5,7 @@ use std::io::Write;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
-use crate::jobs::Db;
+use crate::db::Db;
 
 /// Threads of one process that write.
 const THREADS: u64 = 3;
@@ -25,20 +25,20 @@ pub(crate) fn work(path: &Path, name: &str, mut report: impl Write + Send + 'sta
             let (db, name, report) = (db.clone(), format!("{name}-{thread}"), Arc::clone(&report));
             std::thread::spawn(move || {
                 // One write of one line each: whole or not there, when the process is killed.
-                let say = |line: String| report.lock().unwrap().write_all(line.as_bytes()).is_ok();
+                let report_line = |line: String| report.lock().unwrap().write_all(line.as_bytes()).is_ok();
                 for number in 0.. {
                     let run_id = format!("{name}-{number}");
-                    let mut told = match db.create(&run_id) {
-                        Ok(()) => say(format!("head {run_id} 1\n")),
-                        Err(error) => say(format!("error creating: {error}\n")),
+                    let mut reported = match db.create(&run_id) {
+                        Ok(()) => report_line(format!("head {run_id} 1\n")),
+                        Err(error) => report_line(format!("error creating: {error}\n")),
                     };
                     for count in 1..4 {
-                        told &= match db.append(&run_id, count, "{\"text\":\"and so on\"}") {
-                            Ok(head) => say(format!("head {run_id} {head}\n")),
-                            Err(error) => say(format!("error appending: {error}\n")),
+                        reported &= match db.append(&run_id, count, "{\"text\":\"and so on\"}") {
+                            Ok(head) => report_line(format!("head {run_id} {head}\n")),
+                            Err(error) => report_line(format!("error appending: {error}\n")),
                         };
                     }
-                    if !told {
+                    if !reported {
                         return;
                     }
                 }

@@ -1,4 +1,4 @@
-//! Several processes on one database: each gets its turn, and each hears of what the others commit.
+//! Several processes on one database: none waits for long, and each is notified of what the others commit.
 
 use std::io::{BufRead, BufReader};
 use std::path::Path;
@@ -11,30 +11,30 @@ use agenthost::runs::{ClaimRequest, Claimed, Runs, RunsOptions};
 use agenthost::store::{SqliteStore, Store, system_clock};
 use libtest_mimic::Trial;
 
-use crate::jobs::Db;
+use crate::db::Db;
 use crate::roles::{self, Scratch};
 use crate::trial;
 
-/// Less than a store looks by itself, and far more than a wake-up takes.
+/// Less than a store polls, and far more than a notification takes.
 const SOON: Duration = Duration::from_secs(2);
 
 pub(crate) fn trials() -> Vec<Trial> {
     vec![
-        trial("of_four_writing_processes_none_waits_over_a_second", turns),
-        trial("a_commit_in_another_process_wakes_this_one", woken_by_a_commit),
-        trial("a_killed_process_wakes_this_one", woken_by_a_kill),
-        trial("two_stores_of_one_process_wake_each_other_and_not_themselves", woken_by_a_neighbour),
-        trial("a_store_without_neighbours_rings_at_nobody", rings_at_neighbours),
+        trial("of_four_writing_processes_none_waits_over_a_second", fairness),
+        trial("a_commit_in_another_process_notifies_this_one", notified_by_a_commit),
+        trial("a_killed_process_notifies_this_one", notified_by_a_kill),
+        trial("two_stores_of_one_process_notify_each_other_and_not_themselves", notified_by_a_neighbour),
+        trial("a_store_without_neighbours_notifies_nobody", notifies_neighbours),
         trial("the_time_of_one_process_is_never_behind_what_another_has_written", never_behind),
         trial("a_time_far_ahead_is_taken_back_as_the_documentation_says", taken_back),
-        trial("what_a_foreign_sqlite_commits_is_seen_at_the_next_look", seen_later),
+        trial("what_a_foreign_sqlite_commits_is_seen_at_the_next_poll", seen_later),
     ]
 }
 
 /// Writes for some seconds; says how many commits it made and how long the longest took.
 pub(crate) fn write_for_a_while(path: &Path) {
     let db = Db::open(path);
-    roles::say_word();
+    roles::signal_parent();
     roles::wait_for_parent();
     let begun = Instant::now();
     let threads: Vec<_> = (0..2)
@@ -58,11 +58,11 @@ pub(crate) fn write_for_a_while(path: &Path) {
     println!("{commits} {longest}");
 }
 
-fn turns() {
+fn fairness() {
     let scratch = Scratch::new();
     let path = scratch.path("runs.db");
     let mut children: Vec<_> = (0..4).map(|_| roles::start("write-for-a-while", &[path.to_str().unwrap()])).collect();
-    children.iter_mut().for_each(roles::wait_for_word);
+    children.iter_mut().for_each(roles::wait_for_signal);
     children.iter_mut().for_each(|child| drop(child.stdin.take()));
     let said: Vec<Vec<u64>> = children
         .into_iter()
@@ -76,64 +76,64 @@ fn turns() {
     let all: u64 = said.iter().map(|said| said[0]).sum();
     for process in &said {
         assert!(process[1] < 1000, "one waited {} ms: {said:?}", process[1]);
-        assert!(process[0] > all / 20, "one had few turns: {said:?}");
+        assert!(process[0] > all / 20, "one wrote seldom: {said:?}");
     }
 }
 
 /// What the store calls back, with the first call, which comes without cause, taken.
 fn watched(db: &Db) -> Receiver<()> {
-    let (changed, heard) = channel();
+    let (changed, notified) = channel();
     db.0.watch(Arc::new(move || changed.send(()).unwrap_or_default()));
-    heard.recv_timeout(SOON).expect("the first look is at once");
-    heard
+    notified.recv_timeout(SOON).expect("the first call is at once");
+    notified
 }
 
-fn woken_by_a_commit() {
+fn notified_by_a_commit() {
     let scratch = Scratch::new();
     let path = scratch.path("runs.db");
     let db = Db::open(&path);
-    let heard = watched(&db);
+    let notified = watched(&db);
     let mut child = roles::start("create-one", &[path.to_str().unwrap(), "from-afar"]);
-    heard.recv_timeout(SOON).expect("it is woken");
+    notified.recv_timeout(SOON).expect("it is notified");
     assert!(child.wait().unwrap().success());
     assert_eq!(db.head("from-afar"), Ok(Some(1)));
 }
 
-fn woken_by_a_kill() {
+fn notified_by_a_kill() {
     let scratch = Scratch::new();
     let path = scratch.path("runs.db");
     let db = Db::open(&path);
     let mut child = roles::start("write-for-a-while", &[path.to_str().unwrap()]);
-    roles::wait_for_word(&mut child);
-    let heard = watched(&db);
+    roles::wait_for_signal(&mut child);
+    let notified = watched(&db);
     child.kill().unwrap();
     child.wait().unwrap();
-    heard.recv_timeout(SOON).expect("it is woken");
+    notified.recv_timeout(SOON).expect("it is notified");
 }
 
-fn woken_by_a_neighbour() {
+fn notified_by_a_neighbour() {
     let scratch = Scratch::new();
     let path = scratch.path("runs.db");
     let (one, two) = (Db::open(&path), Db::open(&path));
-    let (one_hears, two_hears) = (watched(&one), watched(&two));
+    let (one_notified, two_notified) = (watched(&one), watched(&two));
     one.create("a").unwrap();
-    two_hears.recv_timeout(SOON).expect("the neighbour is woken");
-    assert!(one_hears.recv_timeout(Duration::from_millis(100)).is_err(), "it wakes itself");
+    two_notified.recv_timeout(SOON).expect("the neighbour is notified");
+    assert!(one_notified.recv_timeout(Duration::from_millis(100)).is_err(), "it notifies itself");
     two.create("b").unwrap();
-    one_hears.recv_timeout(SOON).expect("the neighbour is woken");
+    one_notified.recv_timeout(SOON).expect("the neighbour is notified");
 }
 
-fn rings_at_neighbours() {
+fn notifies_neighbours() {
     let scratch = Scratch::new();
     let path = scratch.path("runs.db");
-    let rung = || std::fs::metadata(scratch.path("runs.db-wake")).unwrap().len() > 0;
+    let written = || std::fs::metadata(scratch.path("runs.db-wake")).unwrap().len() > 0;
     let db = Db::open(&path);
     db.create("alone").unwrap();
-    // Elsewhere it cannot be told.
-    assert_eq!(rung(), !cfg!(all(target_os = "linux", target_pointer_width = "64")));
+    // Elsewhere nobody knows.
+    assert_eq!(written(), !cfg!(all(target_os = "linux", target_pointer_width = "64")));
     let neighbour = Db::open(&path);
     db.create("beside-another").unwrap();
-    assert!(rung());
+    assert!(written());
     drop(neighbour);
 }
 
@@ -205,8 +205,8 @@ fn seen_later() {
     let path = scratch.path("runs.db");
     let db = Db::open(&path);
     db.create("a").unwrap();
-    let heard = watched(&db);
+    let notified = watched(&db);
     let foreign = rusqlite::Connection::open(&path).unwrap();
     foreign.execute("UPDATE run SET worker = 'somebody'", []).unwrap();
-    heard.recv_timeout(Duration::from_secs(20)).expect("it looks from time to time");
+    notified.recv_timeout(Duration::from_secs(20)).expect("it polls from time to time");
 }

@@ -1,4 +1,4 @@
-//! How long it takes until a process that waits for work knows of a run that another process created.
+//! How long it takes until a process that waits for work is notified of a run that another process created.
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
@@ -12,7 +12,7 @@ use crate::{Scratch, create, middle, open};
 
 const ROUNDS: usize = 40;
 
-/// The process that waits: says when it was woken, claims the run, waits again.
+/// The process that waits: reports when it was notified, claims the run, waits again.
 pub(crate) fn wait_for_work(path: &Path) {
     let runs = open(path);
     let agents = ["agent".to_owned()];
@@ -22,10 +22,10 @@ pub(crate) fn wait_for_work(path: &Path) {
         if !runs.wait_for_work(&agents, Duration::from_secs(60)).wait().expect("it waits") {
             return;
         }
-        let woken = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).expect("a clock after 1970").as_nanos();
+        let notified = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).expect("a clock after 1970").as_nanos();
         let request = ClaimRequest { agent_ids: agents.to_vec(), ..ClaimRequest::default() };
         runs.claim(&request).wait().expect("it is claimed");
-        writeln!(out, "{woken}").and_then(|()| out.flush()).expect("the parent listens");
+        writeln!(out, "{notified}").and_then(|()| out.flush()).expect("the parent listens");
     }
 }
 
@@ -44,8 +44,8 @@ pub(crate) fn measure(scratch: &Scratch) -> Value {
             std::thread::sleep(Duration::from_millis(20));
             create(&runs, &format!("run-{round}")).expect("a run is created");
             let committed = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).expect("a clock after 1970").as_nanos();
-            let woken: u128 = next().parse().expect("a time");
-            Duration::from_nanos(u64::try_from(woken.saturating_sub(committed)).unwrap_or(u64::MAX))
+            let notified: u128 = next().parse().expect("a time");
+            Duration::from_nanos(u64::try_from(notified.saturating_sub(committed)).unwrap_or(u64::MAX))
         })
         .collect();
     child.kill().expect("the child is ours");

@@ -1,4 +1,4 @@
-//! Random calls of clients and workers on a few runs, each told with what came of it. Three processes make them at once.
+//! Random calls of clients and workers on a few runs, each recorded with its outcome. Three processes make them at once.
 
 use std::path::Path;
 use std::sync::{Arc, Mutex};
@@ -15,7 +15,7 @@ use crate::roles;
 
 /// A call and what came of it.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) struct Told {
+pub(crate) struct CallRecord {
     /// Nanoseconds since the Unix epoch.
     pub(crate) begun: u64,
     pub(crate) ended: u64,
@@ -36,7 +36,7 @@ pub(crate) enum Outcome {
     Appended(u64),
     Done,
     Nothing,
-    /// Code, reason, and the current revision where it was told.
+    /// Code, reason, and the current revision where it was given.
     Refused(String, String, u64),
 }
 
@@ -46,7 +46,7 @@ const CALLS: u64 = 240;
 /// Makes random calls, and says each as a line.
 pub(crate) fn make(path: &Path, name: &str, seed: u64) {
     let runs = Runs::open(&format!("sqlite:{}", path.display()), RunsOptions::default()).expect("the runs open");
-    roles::say_word();
+    roles::signal_parent();
     roles::wait_for_parent();
     let lines = Arc::new(Mutex::new(Vec::new()));
     let threads: Vec<_> = (0..2)
@@ -56,8 +56,8 @@ pub(crate) fn make(path: &Path, name: &str, seed: u64) {
                 let mut caller = Caller { runs, name, dice: Dice(seed * 10 + thread), claims: Vec::new(), number: 0 };
                 for number in 0..CALLS {
                     caller.number = number;
-                    let told = caller.call();
-                    lines.lock().unwrap().push(serde_json::to_string(&told).unwrap());
+                    let record = caller.call();
+                    lines.lock().unwrap().push(serde_json::to_string(&record).unwrap());
                 }
                 // So that every run can end: whatever is held is given back.
                 for claim in caller.claims {
@@ -87,7 +87,7 @@ fn json(text: &str) -> FreeJson<'static> {
 }
 
 impl Caller {
-    fn call(&mut self) -> Told {
+    fn call(&mut self) -> CallRecord {
         // Six runs at a time; all callers move on to the next six at about the same call.
         let run_id = format!("run-{}", self.number / 60 * 6 + self.dice.below(6));
         match self.dice.below(12) {
@@ -101,8 +101,8 @@ impl Caller {
         }
     }
 
-    /// Makes a client's call, and tells of it.
-    fn ask(&mut self, operation: Operation, key: String, request: Request<'_>, asked: String) -> Told {
+    /// Makes a client's call, and records it.
+    fn ask(&mut self, operation: Operation, key: String, request: Request<'_>, asked: String) -> CallRecord {
         let call = Call {
             operation,
             request_id: "request".into(),
@@ -118,7 +118,7 @@ impl Caller {
             Err(error) => refused(&error),
         };
         let run_id = request.run_id().to_owned();
-        Told { begun, ended: now(), call: operation.name().to_owned(), run_id, key, request: asked, outcome }
+        CallRecord { begun, ended: now(), call: operation.name().to_owned(), run_id, key, request: asked, outcome }
     }
 
     /// A key that only this call has, or one of a few that others may have too.
@@ -132,7 +132,7 @@ impl Caller {
     fn view(&self, run_id: &str) -> Option<agenthost::service::RunView<'static>> {
         let call = Call {
             operation: Operation::GetRun,
-            request_id: "look".into(),
+            request_id: "read".into(),
             idempotency_key: "".into(),
             metadata: Metadata::new(),
             principal: None,
@@ -143,7 +143,7 @@ impl Caller {
         }
     }
 
-    fn create(&mut self, run_id: String) -> Told {
+    fn create(&mut self, run_id: String) -> CallRecord {
         let key = self.key("create", &run_id);
         let input = self.dice.below(4) / 3;
         let context =
@@ -152,7 +152,7 @@ impl Caller {
         self.ask(Operation::CreateRun, key, Request::CreateRun(request), format!("{run_id} {input}"))
     }
 
-    fn get(&mut self, run_id: String) -> Told {
+    fn get(&mut self, run_id: String) -> CallRecord {
         self.ask(Operation::GetRun, String::new(), Request::GetRun(GetRun { run_id: run_id.into() }), String::new())
     }
 
@@ -164,7 +164,7 @@ impl Caller {
         }
     }
 
-    fn cancel(&mut self, run_id: String) -> Told {
+    fn cancel(&mut self, run_id: String) -> CallRecord {
         let current = self.view(&run_id).map_or(1, |view| view.revision);
         // Seldom at first, or no run comes far.
         if current < 4 && self.dice.below(4) != 0 {
@@ -175,7 +175,7 @@ impl Caller {
         self.ask(Operation::CancelRun, key, Request::CancelRun(request), format!("{run_id} {expected_revision}"))
     }
 
-    fn resolve(&mut self, run_id: String) -> Told {
+    fn resolve(&mut self, run_id: String) -> CallRecord {
         let Some((current, approval)) = self.view(&run_id).and_then(|view| Some((view.revision, view.approval?))) else {
             return self.get(run_id);
         };
@@ -193,7 +193,7 @@ impl Caller {
         self.ask(Operation::ResolveApproval, key, Request::ResolveApproval(request), asked)
     }
 
-    fn resume(&mut self, run_id: String) -> Told {
+    fn resume(&mut self, run_id: String) -> CallRecord {
         let Some((current, approval)) = self.view(&run_id).and_then(|view| Some((view.revision, view.approval?))) else {
             return self.create(run_id);
         };
@@ -208,7 +208,7 @@ impl Caller {
         self.ask(Operation::ResumeRun, key, Request::ResumeRun(request), asked)
     }
 
-    fn claim(&mut self) -> Told {
+    fn claim(&mut self) -> CallRecord {
         // Some leases end before the worker is done, so that others take over.
         let lease = [3, 3, 10_000][self.dice.below(3) as usize];
         let request = ClaimRequest {
@@ -227,11 +227,11 @@ impl Caller {
             }
             Err(error) => (String::new(), refused(&error)),
         };
-        Told { begun, ended, call: "claim".to_owned(), run_id, key: String::new(), request: String::new(), outcome }
+        CallRecord { begun, ended, call: "claim".to_owned(), run_id, key: String::new(), request: String::new(), outcome }
     }
 
     /// A call with one of the claims that this worker has, or had.
-    fn work(&mut self) -> Told {
+    fn work(&mut self) -> CallRecord {
         if self.claims.is_empty() {
             return self.claim();
         }
@@ -273,7 +273,15 @@ impl Caller {
                 ("complete", completed.map_or_else(|error| refused(&error), |submission| at(&submission)))
             }
         };
-        Told { begun, ended: now(), call: call.to_owned(), run_id: claim.run_id, key: String::new(), request: name, outcome }
+        CallRecord {
+            begun,
+            ended: now(),
+            call: call.to_owned(),
+            run_id: claim.run_id,
+            key: String::new(),
+            request: name,
+            outcome,
+        }
     }
 }
 

@@ -64,7 +64,7 @@ fn with<R>(work: impl FnOnce(&mut State) -> R) -> R {
     work(state().get_or_insert_default())
 }
 
-/// Tells SQLite of the VFS.
+/// Registers the VFS with SQLite.
 pub(crate) fn register() {
     static REGISTERED: Once = Once::new();
     REGISTERED.call_once(|| {
@@ -105,9 +105,9 @@ pub(crate) fn cut_power(path: &Path, into: &Path, dice: &mut Dice) {
             let Some(disk) = state.disks.get(&name(path)) else { continue };
             let mut bytes = disk.synced.clone();
             // Nothing, all, or some of what was not synced.
-            let mood = dice.below(4);
+            let extent = dice.below(4);
             for change in &disk.since {
-                apply(&mut bytes, change, |_| match mood {
+                apply(&mut bytes, change, |_| match extent {
                     0 => false,
                     1 => true,
                     _ => dice.below(2) == 0,
