@@ -135,7 +135,9 @@ pub unsafe extern "C" fn agenthost_host_retain(host: *mut agenthost_host) -> age
 
 /// Refuses new calls (they answer `unavailable`), waits up to `timeout_ms` for those in flight, then answers every deferred
 /// one `unavailable`. 0 does not wait; UINT64_MAX waits for ever.
-/// - `AGENTHOST_OK`: no slot, `done`, `notify` or log callback runs or will run, and `destroy` has returned. Closing again is OK.
+/// - `AGENTHOST_OK`: no slot, `done`, `notify` or log callback runs or will run, and `destroy` has returned. Closing again is OK. Only
+///   what is asked for from then on still comes, on the thread that asks: the `done` of a dispatch (`unavailable`), and the `notify` of
+///   `agenthost_reply_on_abandoned`, each before its function returns.
 /// - `AGENTHOST_TIMED_OUT`: a callback is still on some thread's stack; nothing was destroyed; call again.
 /// - `AGENTHOST_WOULD_DEADLOCK`: called from a callback of this host; the host is now closing.
 /// - `AGENTHOST_FORKED`: nothing happened.

@@ -79,6 +79,28 @@ static void serve_closing(stub *self, const agenthost_call *call, const void *re
     CHECK_EQUAL(answer_well(call->operation, reply), AGENTHOST_OK);
 }
 
+static void notify_ran(void *data) { ((scene *)data)->status++; }
+
+/* What closing has answered is over: who asks afterwards to be notified is, before the function returns. Nothing comes later. */
+static void only_what_is_asked_for_after_close_comes_after_it(void) {
+    stub service = {0};
+    scene one = SCENE;
+    one.status = 0;
+    one.host = stub_host(&service, serve_deferred, &one);
+    REQUIRE(agenthost_dispatch_json_async(one.host, request_of(AGENTHOST_GET_RUN), NULL, inbox_done, &one.in, NULL) == AGENTHOST_OK);
+    CHECK_EQUAL(agenthost_host_close(one.host, 0), AGENTHOST_OK);
+    CHECK_EQUAL(atomic_load(&one.in.count), 1);
+    CHECK_UNAVAILABLE(one.in.last, "closed");
+    CHECK_EQUAL(agenthost_reply_on_abandoned(one.deferred, notify_ran, &one, NULL), AGENTHOST_OK);
+    CHECK_EQUAL(one.status, 1);
+    CHECK_EQUAL(agenthost_reply_on_abandoned(one.deferred, notify_ran, &one, NULL), AGENTHOST_ALREADY_DONE);
+    CHECK_EQUAL(answer_well(AGENTHOST_GET_RUN, one.deferred), AGENTHOST_ALREADY_DONE);
+    agenthost_reply_free(one.deferred);
+    agenthost_host_release(one.host);
+    CHECK_EQUAL(one.status, 1);
+    CHECK_EQUAL(atomic_load(&one.in.count), 1);
+}
+
 static void close_inside_a_slot(void) {
     stub service = {0};
     scene one = SCENE;
@@ -524,6 +546,7 @@ static void destroy_that_joins_the_pool(void) {
 
 const test close_tests[] = {
     {"a closed host answers unavailable", a_closed_host_answers_unavailable},
+    {"only what is asked for after close comes after it", only_what_is_asked_for_after_close_comes_after_it},
     {"close inside a slot would deadlock", close_inside_a_slot},
     {"close inside done, notify, log and destroy would deadlock", close_inside_done_notify_log_and_destroy},
     {"another host may be closed inside a slot", another_host_may_be_closed_inside_a_slot},
