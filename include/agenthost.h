@@ -2114,7 +2114,8 @@ agenthost_status agenthost_runs_wait_claim_lost(struct agenthost_runs *runs,
                                                 struct agenthost_outcome **outcome);
 
 /**
- * Waits, at most `timeout_ms`, until one of the agents has a run that can be claimed. Outcome: 1 or 0, `agenthost_outcome_number`.
+ * Waits, at most `timeout_ms`, until one of the agents, of which there is at least one, has a run that can be claimed. Outcome: 1 or 0,
+ * `agenthost_outcome_number`.
  */
 agenthost_status agenthost_runs_wait_for_work(struct agenthost_runs *runs,
                                               const struct agenthost_str *agent_ids,

@@ -302,7 +302,8 @@ pub unsafe extern "C" fn agenthost_runs_wait_claim_lost(
     unsafe { call(runs, (done, data, outcome), start, value) }
 }
 
-/// Waits, at most `timeout_ms`, until one of the agents has a run that can be claimed. Outcome: 1 or 0, `agenthost_outcome_number`.
+/// Waits, at most `timeout_ms`, until one of the agents, of which there is at least one, has a run that can be claimed. Outcome: 1 or 0,
+/// `agenthost_outcome_number`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn agenthost_runs_wait_for_work(
     runs: *mut agenthost_runs,

@@ -158,3 +158,70 @@ fn new_run(request: &CreateRun<'_>) -> NewRun {
         metadata: views::metadata_text(&request.metadata),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::protocol::{ErrorCode, FreeJson, Metadata};
+    use crate::runs::decide::Rules;
+    use crate::runs::log::Log;
+    use crate::service::{CancelRun, GetRun};
+    use crate::store::MemoryStore;
+
+    fn client(require_principal: bool) -> ClientApi {
+        let rules = Rules { max_takeovers: 1, key_ttl_ms: 1000, access: None };
+        let executor = Executor::new(Box::new(MemoryStore::new(Arc::new(|| 1))), rules, Log::default(), Box::new(|_| {}));
+        ClientApi { executor: Arc::new(executor), sensitive: SensitiveNames::built_in(), require_principal }
+    }
+
+    fn call(request: &Request<'_>, key: &'static str, principal: Option<&'static str>) -> Call<'static> {
+        Call {
+            operation: request.operation(),
+            request_id: "r".into(),
+            idempotency_key: key.into(),
+            metadata: Metadata::new(),
+            principal: principal.map(Into::into),
+        }
+    }
+
+    fn create(run_id: &'static str, input: &'static str) -> Request<'static> {
+        let mut request =
+            CreateRun { context: Default::default(), input: FreeJson::new(input).unwrap(), metadata: Metadata::new() };
+        request.context.run_id = run_id.into();
+        Request::CreateRun(request)
+    }
+
+    #[test]
+    fn what_no_store_should_see_is_refused_before_it() {
+        let (client, strict) = (client(false), client(true));
+        for client in [&client, &strict] {
+            // Everything that reaches the store is `unavailable` from here on.
+            client.executor.close();
+        }
+        let code = |client: &ClientApi, key, principal, request: Request<'_>| {
+            client.serve(&call(&request, key, principal), &request).wait().unwrap_err().code
+        };
+        let get = || Request::GetRun(GetRun { run_id: "run".into() });
+        assert_eq!(code(&client, "", None, get()), ErrorCode::Unavailable);
+        assert_eq!(code(&strict, "", None, get()), ErrorCode::Unauthorized);
+        assert_eq!(code(&strict, "", Some("alice"), get()), ErrorCode::Unavailable);
+        assert_eq!(code(&client, "", Some("a\0"), get()), ErrorCode::Unauthorized);
+        assert_eq!(code(&client, "k", None, create("run", "{}")), ErrorCode::Unavailable);
+        assert_eq!(code(&client, "k\n", None, create("run", "{}")), ErrorCode::InvalidRequest);
+        assert_eq!(code(&client, "k", None, create("r\n", "{}")), ErrorCode::InvalidRequest);
+        assert_eq!(code(&client, "k", None, create("run", r#"{"a":1,"a":2}"#)), ErrorCode::InvalidRequest);
+    }
+
+    #[test]
+    fn a_call_is_answered_by_what_the_store_has() {
+        let client = client(false);
+        let serve = |key, request: Request<'_>| client.serve(&call(&request, key, None), &request).wait();
+        let Ok(Answer::Submission(created)) = serve("k", create("run", "{}")) else { panic!("it was not created") };
+        assert_eq!((created.revision, serve("k", create("run", "{}"))), (1, Ok(Answer::Submission(created))));
+        let cancel = CancelRun { run_id: "run".into(), expected_revision: 1, reason: "stop".into() };
+        let Ok(Answer::Submission(cancelled)) = serve("c", Request::CancelRun(cancel)) else { panic!("it was not cancelled") };
+        assert_eq!(cancelled.revision, 2);
+        let Ok(Answer::Run(run)) = serve("", Request::GetRun(GetRun { run_id: "run".into() })) else { panic!("it is not there") };
+        assert_eq!((run.revision, &*run.error), (2, "stop"));
+    }
+}

@@ -91,3 +91,45 @@ impl LongWork for EndAllOverdue {
         done.then_some(Overdue { ended: self.ended, ..overdue })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicI64, Ordering};
+
+    use super::*;
+    use crate::runs::command::{NewRun, Retry};
+    use crate::runs::log::Log;
+    use crate::store::{KeyScope, MemoryStore};
+
+    fn create(executor: &Arc<Executor>, number: usize, deadline: i64) {
+        let run = NewRun {
+            run_id: format!("run {number}"),
+            agent_id: String::new(),
+            deadline: Some(deadline),
+            context: "{}".into(),
+            input: "1".into(),
+            metadata: "{}".into(),
+        };
+        let scope = KeyScope { principal: String::new(), operation: "create_run", key: format!("{number}") };
+        executor.write(Command::Create { retry: Retry { scope, fingerprint: [0; 32] }, run }).wait().unwrap();
+    }
+
+    #[test]
+    fn everything_overdue_is_ended_and_nothing_else() {
+        let time = Arc::new(AtomicI64::new(0));
+        let clock = time.clone();
+        let rules = Rules { max_takeovers: 1, key_ttl_ms: 1_000_000, access: None };
+        let store = Box::new(MemoryStore::new(Arc::new(move || clock.load(Ordering::SeqCst))));
+        let executor = Arc::new(Executor::new(store, rules, Log::default(), Box::new(|_| {})));
+        let timers = Arc::new(Timers::new());
+        (0..2 * RUNS_AT_ONCE + 1).for_each(|number| create(&executor, number, 10));
+        create(&executor, usize::MAX, 11);
+        assert_eq!(end_all(&executor, &timers).wait(), Ok(0));
+        time.store(10, Ordering::SeqCst);
+        end_some(&executor, &timers);
+        assert_eq!(end_all(&executor, &timers).wait(), Ok(RUNS_AT_ONCE as u64 + 1), "some were ended before");
+        assert_eq!(end_all(&executor, &timers).wait(), Ok(0));
+        time.store(11, Ordering::SeqCst);
+        assert_eq!(end_all(&executor, &timers).wait(), Ok(1));
+    }
+}

@@ -96,15 +96,55 @@ fn a_commit_is_handed_on_after_its_promise_is_resolved() {
     assert!(happened.try_recv().is_err());
 }
 
+/// A store of an application's, with a bug in each of its methods.
+struct Panicking;
+
+impl Store for Panicking {
+    fn write(&self, _: Box<dyn WriteJob>) -> JobNumber {
+        panic!("write")
+    }
+
+    fn read(&self, _: Box<dyn ReadJob>) {
+        panic!("read")
+    }
+
+    fn watch(&self, _: Arc<dyn Fn() + Send + Sync>) {
+        panic!("watch")
+    }
+
+    fn backup(&self, _: &std::path::Path) -> Stored<()> {
+        panic!("backup")
+    }
+
+    fn close(&self) {
+        panic!("close")
+    }
+}
+
 #[test]
 fn a_store_that_panics_resolves_the_promise_and_is_logged() {
     let records = Arc::new(Mutex::new(Vec::new()));
     let into = records.clone();
     let hook: LogHook = Arc::new(move |_, message, fields| into.lock().unwrap().push(format!("{message} {fields:?}")));
-    let executor = executor(Arc::new(|| panic!("the clock")), Log::new(Some(hook)), Box::new(|_| {}));
+    let executor = Arc::new(Executor::new(Box::new(Panicking), rules(), Log::new(Some(hook)), Box::new(|_| {})));
+    let logged =
+        |text| records.lock().unwrap().drain(..).any(|record| record == format!("a store panicked [(\"panic\", \"{text}\")]"));
     assert_eq!(executor.write(Next(Some(1))).wait().unwrap_err().code, ErrorCode::Unavailable);
+    assert!(logged("write"));
     assert_eq!(executor.read(|_| Ok(Ok(1))).wait().unwrap_err().code, ErrorCode::Unavailable);
-    assert_eq!(*records.lock().unwrap(), [r#"a store panicked [("panic", "the clock")]"#; 2]);
+    assert!(logged("read"));
+    executor.watch(|| {});
+    assert!(logged("watch"));
+    assert_eq!(executor.backup("copy".as_ref()).unwrap_err().code, ErrorCode::Internal);
+    assert!(logged("backup"));
+    executor.close();
+    assert!(logged("close"));
+}
+
+#[test]
+fn a_clock_that_panics_answers_unavailable() {
+    let executor = executor(Arc::new(|| panic!("the clock")), Log::default(), Box::new(|_| {}));
+    assert_eq!(executor.write(Next(Some(1))).wait().unwrap_err().code, ErrorCode::Unavailable);
     executor.close();
     assert_eq!(executor.write(Next(Some(1))).wait().unwrap_err().message, "the runs are closed");
 }
