@@ -16,10 +16,26 @@ use crate::dispatch::{Decoded, DecodedCall, UnavailableReason};
 
 /// A service and its host. Whoever runs callbacks holds it, as one of them may drop the last handle.
 pub(crate) struct HostedService {
-    // Dropped first: the last one to hold the service is the host's shared part, which catches what its destructor throws.
-    service: Arc<dyn DeferringService>,
+    service: Arc<OwnedService>,
     pub(super) inner: Arc<HostInner>,
     default_timeout: Option<Duration>,
+}
+
+/// The application's service. Nobody hears of a panic when it is dropped: the host's log has ended before.
+struct OwnedService(Option<Box<dyn DeferringService>>);
+
+impl OwnedService {
+    #[inline]
+    fn get(&self) -> Option<&dyn DeferringService> {
+        self.0.as_deref()
+    }
+}
+
+impl Drop for OwnedService {
+    fn drop(&mut self) {
+        let service = self.0.take();
+        let _ = catch(|| drop(service));
+    }
 }
 
 /// What is there when a slot has returned.
@@ -31,10 +47,12 @@ enum SlotResult {
 }
 
 impl HostedService {
-    pub(super) fn new(service: Arc<dyn DeferringService>, options: HostOptions) -> HostedService {
+    pub(super) fn new(service: Box<dyn DeferringService>, options: HostOptions) -> HostedService {
         let HostOptions { dispatcher, default_timeout, log } = options;
+        let service = Arc::new(OwnedService(Some(service)));
         let ended = service.clone();
-        let inner = Arc::new(HostInner::new(dispatcher, Box::new(move || ended.destroy()), log));
+        let end_service = move || ended.get().map_or((), DeferringService::destroy);
+        let inner = Arc::new(HostInner::new(dispatcher, Box::new(end_service), log));
         HostedService { service, inner, default_timeout }
     }
 
@@ -107,7 +125,7 @@ impl HostedService {
     fn run_slot(&self, shared: Option<Arc<CallShared>>, decoded: DecodedCall<'_>, callback: &CallbackGuard<'_>) -> SlotResult {
         let DecodedCall { call: about, request, expected } = decoded;
         let mut reply = Reply::in_slot(callback, shared, expected);
-        if let Err(panic) = catch(|| self.service.serve(&about, request, &mut reply)) {
+        if let Err(panic) = catch(|| self.service.get().map(|service| service.serve(&about, request, &mut reply))) {
             // It may have answered before: then this is only logged.
             let _ = reply.fail("the service panicked", &[("panic", &panic)]);
         }

@@ -21,13 +21,16 @@ pub(crate) struct HostInner {
     pub(super) activity: Activity,
     /// The calls that are opened and not answered.
     pub(super) open_calls: OpenCalls,
-    /// Ends the service.
-    end_service: Box<dyn Fn() + Send + Sync>,
+    /// Ends the service, once: a service may keep its replies, which keep this.
+    end_service: Mutex<Option<EndService>>,
     log: Log,
     /// The calls that are deferred and not finished.
     deferred: Mutex<Slab<Arc<dyn DeferredCall>>>,
     generation: u64,
 }
+
+/// Ends a service. It holds the service, and must not panic when it is dropped.
+pub(super) type EndService = Box<dyn FnOnce() + Send>;
 
 /// What closing has to know of a deferred call.
 pub(super) trait DeferredCall: Send + Sync {
@@ -42,13 +45,13 @@ pub(crate) struct CallbackGuard<'a> {
 }
 
 impl HostInner {
-    pub(super) fn new(dispatcher: Dispatcher, end_service: Box<dyn Fn() + Send + Sync>, log: Option<LogHook>) -> HostInner {
+    pub(super) fn new(dispatcher: Dispatcher, end_service: EndService, log: Option<LogHook>) -> HostInner {
         static HOSTS: AtomicU64 = AtomicU64::new(1);
         HostInner {
             dispatcher,
             activity: Activity::new(HOSTS.fetch_add(1, Ordering::Relaxed)),
             open_calls: OpenCalls::default(),
-            end_service,
+            end_service: Mutex::new(Some(end_service)),
             log: Log::new(log),
             deferred: Mutex::default(),
             generation: fork::generation(),
@@ -114,7 +117,8 @@ impl HostInner {
 
     /// Ends the service and the log hook. Runs once, when no callback runs or will run. Never panics.
     pub(super) fn destroy(&self) {
-        if let Err(panic) = catch(|| (self.end_service)()) {
+        let end_service = self.end_service.lock().take();
+        if let Err(panic) = catch(|| end_service.map(|end| end())) {
             self.log.write(LogLevel::Error, "the service panicked while it was destroyed", &[("panic", &panic)]);
         }
         self.log.end();
@@ -178,14 +182,10 @@ impl Drop for CallbackGuard<'_> {
 /// In a forked child nothing ends: what belongs to the parent is only forgotten.
 impl Drop for HostInner {
     fn drop(&mut self) {
-        let end_service = std::mem::replace(&mut self.end_service, Box::new(|| ()));
         if self.is_forked() {
-            std::mem::forget(end_service);
+            std::mem::forget(std::mem::take(&mut self.end_service));
             self.log.forget();
             std::mem::forget(std::mem::take(&mut self.open_calls));
-        } else {
-            // The service goes with it. Its destructor is the application's; the log has ended.
-            let _ = catch(|| drop(end_service));
         }
     }
 }

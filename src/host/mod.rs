@@ -95,7 +95,7 @@ impl Host {
 
     /// A host of a service that may answer later.
     pub fn deferring(service: Box<dyn DeferringService>, options: HostOptions) -> Host {
-        Host { handle: Arc::new(Handle { hosted: Arc::new(HostedService::new(service.into(), options)) }) }
+        Host { handle: Arc::new(Handle { hosted: Arc::new(HostedService::new(service, options)) }) }
     }
 
     /// The response to a message, with the host's defaults and no principal. In a forked child it is `unavailable`.

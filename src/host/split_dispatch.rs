@@ -150,8 +150,12 @@ impl OpenCall {
     /// gives the call up; before this function returns when the host has given it up already, also after it is closed.
     ///
     /// # Errors
-    /// [`AnswerError::AlreadyDone`]: the call has a hook already.
+    /// [`AnswerError::AlreadyDone`]: the call has a hook already, or is the parent's of this process.
     pub fn on_abandoned(&mut self, hook: AbandonedHook) -> Result<(), AnswerError> {
+        // In a forked child a lock may be held by a thread that does not exist.
+        if self.inner.is_forked() {
+            return Err(AnswerError::AlreadyDone);
+        }
         let callback = self.inner.enter_finishing();
         match self.inner.open_calls.set_hook(self.key, &hook) {
             HookOutcome::Kept => Ok(()),

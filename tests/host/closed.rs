@@ -4,7 +4,8 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
-use agenthost::host::{AnswerError, CloseError, Host, HostOptions, LogHook};
+use agenthost::host::{AnswerError, CloseError, DeferredReply, DeferringService, Host, HostOptions, LogHook, Reply};
+use agenthost::service::{Call, Request};
 
 use crate::stage::{CREATE, Stage, arrived, dispatch, outcome, well};
 
@@ -273,4 +274,33 @@ fn a_dispatch_that_begins_when_the_host_is_closing_has_run_done_when_it_returns(
         assert_eq!(host.close(Some(Duration::ZERO)), Ok(()));
     }
     assert_eq!(arrived(&response), "unavailable/closed");
+}
+
+/// Keeps every reply, as a service does that answers from elsewhere.
+struct KeepsReplies {
+    replies: std::sync::Mutex<Vec<DeferredReply>>,
+    _alive: Arc<()>,
+}
+
+impl DeferringService for KeepsReplies {
+    fn serve(&self, _: &Call<'_>, _: Request<'_>, reply: &mut Reply<'_>) {
+        self.replies.lock().unwrap().push(reply.defer().unwrap());
+    }
+}
+
+#[test]
+fn a_service_that_keeps_its_replies_is_gone_with_the_last_handle() {
+    for closes in [true, false] {
+        let alive = Arc::new(());
+        let service = KeepsReplies { replies: std::sync::Mutex::default(), _alive: alive.clone() };
+        let host = Host::deferring(Box::new(service), HostOptions::default());
+        let (response, pending) = dispatch(&host);
+        if closes {
+            assert_eq!(host.close(Some(Duration::ZERO)), Ok(()));
+        }
+        drop(host);
+        assert_eq!(arrived(&response), "unavailable/closed");
+        assert_eq!(Arc::strong_count(&alive), 1, "the handle of a call keeps no service");
+        assert_eq!(pending.cancel(), Ok(false));
+    }
 }
