@@ -13,7 +13,7 @@
  * Exceptions   Three kinds. `error`: this interface was used against its rules. `host_error`: an error of the protocol, which a
  *              service throws or returns and a client or a worker receives; a conflict of durable runs has a type for each reason.
  *              `std::bad_alloc`. None crosses into the library: what leaves a service, a callback or a log function is caught at
- *              the border, and logged once.
+ *              the boundary, and logged once.
  * Rules        None of the protocol's rules stands here. The library checks them, the C header and the contract say them.
  */
 #ifndef AGENTHOST_HPP

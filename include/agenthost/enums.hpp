@@ -114,19 +114,19 @@ constexpr std::string_view conflict_reason_names[] = {
 
 }  // namespace detail
 
-/// The word on the wire, for logs and for comparison; "?" for a number that is none of the enumerators.
+/// The name on the wire, for logs and for comparison; "?" for a number that is none of the enumerators.
 constexpr std::string_view name(operation value) noexcept {
     return detail::name_of(detail::operation_names, static_cast<std::int32_t>(value));
 }
-/// The word on the wire; "?" for a number that is none of the enumerators.
+/// The name on the wire; "?" for a number that is none of the enumerators.
 constexpr std::string_view name(run_status value) noexcept {
     return detail::name_of(detail::run_status_names, static_cast<std::int32_t>(value));
 }
-/// The word on the wire; "?" for a number that is none of the enumerators.
+/// The name on the wire; "?" for a number that is none of the enumerators.
 constexpr std::string_view name(resolution value) noexcept {
     return detail::name_of(detail::resolution_names, static_cast<std::int32_t>(value));
 }
-/// The word on the wire; "?" for a number that is none of the enumerators.
+/// The name on the wire; "?" for a number that is none of the enumerators.
 constexpr std::string_view name(error_code value) noexcept {
     return detail::name_of(detail::error_code_names, static_cast<std::int32_t>(value));
 }

@@ -1,4 +1,4 @@
-// What a host and a dispatch can be told.
+// The options of a host and of a dispatch.
 #ifndef AGENTHOST_OPTIONS_HPP
 #define AGENTHOST_OPTIONS_HPP
 
@@ -23,13 +23,13 @@
 
 namespace agenthost {
 
-/// What a host can be told when it is made.
+/// The options of a host.
 struct host_options {
     std::uint64_t max_message_bytes = 0;           ///< The most bytes of a message and of a response. 0: 16 MiB.
     std::chrono::milliseconds default_timeout{0};  ///< How long `dispatch` waits for a deferred answer. 0: for ever.
     /// Names that are sensitive beside the built-in ones. A host over durable runs has those of its runs: none are given here.
     std::vector<std::string> sensitive_names{};
-    log_function log{};                            ///< Where the host tells what it may not tell callers. Empty: nowhere.
+    log_function log{};                            ///< Where causes of failures go that callers do not get. Empty: nowhere.
     bool log_exceptions = true;                    ///< Whether `what()` of a service's exceptions goes to the log.
     bool require_principal = false;                ///< Whether a dispatch without a principal answers `unauthorized`.
 };

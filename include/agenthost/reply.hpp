@@ -49,7 +49,7 @@ public:
     /// Whether nobody waits for the answer any more: cancelled, timed out, host closed.
     bool is_abandoned() const noexcept { return agenthost_reply_is_abandoned(handle_.get()) != 0; }
 
-    /// Asks to be told when nobody waits any more. `notify` runs at most once, on the thread that gives the call up, perhaps
+    /// Asks for a notification when nobody waits any more. `notify` runs at most once, on the thread that gives the call up, perhaps
     /// before this function returns, perhaps while another thread answers. What it throws goes to the host's log. It may destroy
     /// this reply. It is destroyed when it has run and the reply is gone.
     /// @throws error `already_done`: the call is answered, or has a notification already; `null_argument`: moved from.

@@ -43,7 +43,7 @@ struct runs_options {
     /// host over them.
     std::vector<std::string> sensitive_names{};
     access_function access{};    ///< Who may see a run. Empty: the built-in rule.
-    log_function log{};          ///< Where causes of failures go that callers are not told. Empty: nowhere.
+    log_function log{};          ///< Where causes of failures go that callers do not get. Empty: nowhere.
     bool log_exceptions = true;  ///< Whether `what()` of the exceptions of your callbacks goes to the log.
 };
 

@@ -19,7 +19,7 @@
 
 namespace agenthost {
 
-/// What a service is told about a call beside its request. Borrowed until the service's function returns.
+/// What a service knows of a call beside its request. Borrowed until the service's function returns.
 class call {
 public:
     agenthost::operation operation{};            ///< The operation of the request.

@@ -60,7 +60,7 @@ void nothing_leaks(const json::value& vector, const std::string& response) {
         for (const auto& [name, member] : error[map].members) secrets.push_back(std::string(member.raw));
     }
     for (const std::string& secret : secrets) {
-        if (secret.size() > 3 && response.find(secret) != std::string::npos) throw failure("the response tells " + secret);
+        if (secret.size() > 3 && response.find(secret) != std::string::npos) throw failure("the response holds " + secret);
     }
 }
 

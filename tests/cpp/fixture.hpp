@@ -74,7 +74,7 @@ public:
             lines_.push_back(line);
         };
     }
-    bool tells(std::string_view text) const {
+    bool contains(std::string_view text) const {
         const std::lock_guard<std::mutex> lock(mutex_);
         for (const std::string& line : lines_) {
             if (line.find(text) != std::string::npos) return true;

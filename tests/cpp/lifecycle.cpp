@@ -148,6 +148,10 @@ TEST(wrong_options_are_named) {
     CHECK_MISUSE(invalid_argument, host.dispatch(get_run_message(), options));
     options.principal = "\xff";
     CHECK_MISUSE(invalid_argument, host.dispatch(get_run_message(), options));
+    options.principal = std::string_view();
+    CHECK_MISUSE(invalid_argument, host.dispatch_future(get_run_message(), options));
+    options.principal = std::string_view("a\0b", 3);
+    CHECK_MISUSE(invalid_argument, host.dispatch(get_run_message(), options));
     options.principal = "alice";
     options.timeout = -1ms;
     CHECK_MISUSE(invalid_argument, host.dispatch(get_run_message(), options));

@@ -214,6 +214,7 @@ TEST(a_value_that_breaks_a_rule_is_named) {
     refused([&] { runs.claim({}); }, "agentIds");
     refused([&] { runs.claim({{"writer"}, "w", std::chrono::hours(25)}); }, "lease");
     refused([&] { runs.heartbeat({"run-1", agenthost::claim_token("no token")}); }, "token");
+    refused([&] { runs.wait_for_work({}, 10s); }, "agentIds");
     agenthost::list_runs_request nobody;
     nobody.owner = "";
     refused([&] { runs.list_runs(nobody); }, "owner");

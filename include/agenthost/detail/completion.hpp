@@ -53,7 +53,7 @@ private:
 struct wait_t {};
 /// See `as_future`.
 struct as_future_t {};
-/// The call waits and returns its value. What every call does unless it is told otherwise.
+/// The call waits and returns its value. The default.
 inline constexpr wait_t wait{};
 /// The call returns a `std::future` of its value at once. Letting go of the future changes nothing. Do not wait for it in a
 /// callback of runs.

@@ -20,7 +20,7 @@
 namespace agenthost {
 
 /// A log function: level, message, and fields by name. Runs on any thread that has something to say, on any number at once. It
-/// is told names of members and causes of failures, never the values of requests and answers; but what a service's exception
+/// gets names of members and causes of failures, never the values of requests and answers; but what a service's exception
 /// says is up to the service. What it throws is swallowed.
 using log_function = std::function<void(log_level level, std::string_view message, metadata_view fields)>;
 

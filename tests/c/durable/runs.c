@@ -43,7 +43,7 @@ typedef struct inbox {
     pthread_mutex_t lock;
     pthread_cond_t changed;
     agenthost_outcome *outcome;
-    agenthost_status close;
+    agenthost_status waited, close;
     agenthost_runs *runs;
 } inbox;
 
@@ -51,7 +51,12 @@ static void receive(void *data, agenthost_outcome *outcome) {
     inbox *in = data;
     pthread_mutex_lock(&in->lock);
     in->outcome = outcome;
-    if (in->runs != NULL) in->close = agenthost_runs_close(in->runs);
+    if (in->runs != NULL) {
+        agenthost_outcome *runs = NULL;
+        in->waited = agenthost_runs_list(in->runs, NULL, NULL, NULL, &runs);
+        agenthost_outcome_free(runs);
+        in->close = agenthost_runs_close(in->runs);
+    }
     pthread_cond_signal(&in->changed);
     pthread_mutex_unlock(&in->lock);
 }
@@ -66,7 +71,7 @@ static agenthost_outcome *received(inbox *in) {
     return outcome;
 }
 
-#define INBOX {PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, NULL, AGENTHOST_OK, NULL}
+#define INBOX {PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, NULL, AGENTHOST_OK, AGENTHOST_OK, NULL}
 
 /* An outcome with a conflict, which brings its reason and a number. */
 static void conflicts(agenthost_status status, agenthost_outcome **place, agenthost_reason reason, const char *name, uint64_t expected) {
@@ -253,12 +258,13 @@ static void misuse_is_a_status(void) {
     request.agent_ids = &agent;
     badly(agenthost_runs_claim(runs, &request, NULL, NULL, &outcome), &outcome, AGENTHOST_CODE_INVALID_REQUEST, "agentIds");
 
-    /* A callback cannot close what it is a callback of. */
+    /* A callback cannot wait for, nor close, what it is a callback of; one that runs before its call returns may do both. */
     agent.len = 0;
     in.runs = runs;
     CHECK(agenthost_runs_claim(runs, &request, receive, &in, NULL) == AGENTHOST_OK);
     agenthost_outcome_free(received(&in));
     CHECK(in.close == AGENTHOST_WOULD_DEADLOCK || in.close == AGENTHOST_OK);
+    CHECK(in.waited == in.close);
     CHECK(agenthost_runs_retain(runs) == AGENTHOST_OK);
     agenthost_runs_release(runs);
     CHECK(agenthost_runs_close(runs) == AGENTHOST_OK && agenthost_runs_close(runs) == AGENTHOST_OK);
