@@ -1992,19 +1992,15 @@ const struct agenthost_run_summary *agenthost_outcome_run(const struct agenthost
 void agenthost_outcome_free(struct agenthost_outcome *outcome);
 
 /**
- * The reason of a conflict of durable runs: AGENTHOST_REASON_..., 0 for any other error, and for NULL.
- *
- * @param error an outcome's or a response's error, or one of your own
+ * The reason of a conflict of durable runs, `AGENTHOST_REASON_...`; 0 for any other error, and for NULL. `error` is an outcome's, a
+ * response's, or one of your own.
  */
 agenthost_reason agenthost_error_reason(const struct agenthost_error *error);
 
 /**
- * A number that a conflict brings: `currentRevision`, `retryAfterMs`, `firstSequence` or `headSequence`, as its reason says.
- *
- * @param error as for `agenthost_error_reason`
- * @param name the member of the error's details
- * @param number where it goes; untouched when there is none
- * @return 1 when there is one, else 0
+ * A number that a conflict brings: `name` is the member of the error's details, `currentRevision`, `retryAfterMs`, `firstSequence` or
+ * `headSequence`, as the reason says. 1: `*number` is written. 0: there is none, and it is untouched. `error` as for
+ * `agenthost_error_reason`.
  */
 uint32_t agenthost_error_number(const struct agenthost_error *error,
                                 struct agenthost_str name,

@@ -8,9 +8,8 @@ use super::values_from_c;
 use crate::protocol::{HostError, Path};
 use crate::runs::Reason;
 
-/// The reason of a conflict of durable runs: AGENTHOST_REASON_..., 0 for any other error, and for NULL.
-///
-/// @param error an outcome's or a response's error, or one of your own
+/// The reason of a conflict of durable runs, `AGENTHOST_REASON_...`; 0 for any other error, and for NULL. `error` is an outcome's, a
+/// response's, or one of your own.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn agenthost_error_reason(error: *const agenthost_error) -> agenthost_reason {
     let mut found = 0;
@@ -22,12 +21,9 @@ pub unsafe extern "C" fn agenthost_error_reason(error: *const agenthost_error) -
     found
 }
 
-/// A number that a conflict brings: `currentRevision`, `retryAfterMs`, `firstSequence` or `headSequence`, as its reason says.
-///
-/// @param error as for `agenthost_error_reason`
-/// @param name the member of the error's details
-/// @param number where it goes; untouched when there is none
-/// @return 1 when there is one, else 0
+/// A number that a conflict brings: `name` is the member of the error's details, `currentRevision`, `retryAfterMs`, `firstSequence` or
+/// `headSequence`, as the reason says. 1: `*number` is written. 0: there is none, and it is untouched. `error` as for
+/// `agenthost_error_reason`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn agenthost_error_number(error: *const agenthost_error, name: agenthost_str, number: *mut u64) -> u32 {
     let mut found = 0;

@@ -84,17 +84,8 @@ impl Target {
         }
     }
 
-    /// Sends what comes of `future`. What could not be read is an outcome too; misuse is not.
-    fn send<T: Send + 'static>(
-        self,
-        future: Result<FutureOf<T>>,
-        value: impl FnOnce(T) -> OutcomeValue + Send + 'static,
-    ) -> StatusResult {
-        let future = match future {
-            Ok(future) => future,
-            Err(ReadError::Status(status)) => return Err(status),
-            Err(ReadError::Violation(violation)) => RunFuture::ready(Err(refused(&violation))),
-        };
+    /// Sends what comes of `future`.
+    fn send<T: Send + 'static>(self, future: FutureOf<T>, value: impl FnOnce(T) -> OutcomeValue + Send + 'static) {
         match self {
             Target::Callback(done, data) => future.then(move |result| {
                 let Data(data) = { data };
@@ -103,7 +94,6 @@ impl Target {
             }),
             Target::Place(place) => place.put(agenthost_outcome::new(future.wait().map(value)).into_raw()),
         }
-        Ok(())
     }
 }
 
@@ -126,6 +116,13 @@ pub(super) unsafe fn call<T: Send + 'static>(
             // This may be the thread that would have to do what is waited for.
             return Err(AGENTHOST_WOULD_DEADLOCK);
         }
-        target.send(start(&runs), value)
+        // What could not be read is an outcome like any other refusal; misuse is a status.
+        let begun = match start(&runs) {
+            Ok(future) => Ok(future),
+            Err(ReadError::Violation(violation)) => Err(refused(&violation)),
+            Err(ReadError::Status(status)) => return Err(status),
+        };
+        target.send(runs.begin(|| begun), value);
+        Ok(())
     })
 }

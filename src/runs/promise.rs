@@ -90,7 +90,7 @@ impl<T> Shared<T> {
 
 impl<T: Send + 'static> RunFuture<T> {
     /// A result that is there already.
-    #[cfg(any(test, feature = "capi"))]
+    #[cfg(test)]
     pub(crate) fn ready(value: T) -> RunFuture<T> {
         RunFuture::ready_with(value, Log::default())
     }

@@ -9,13 +9,16 @@ use agenthost::capi::*;
 
 use crate::support::{CREATE, alone, dispatch, end_panicking, host, host_with, take, text};
 
-/// Counts what a log is told, by the message.
-extern "C-unwind" fn count(data: *mut c_void, level: i32, message: agenthost_str, _: agenthost_pairs) {
+/// Counts the records of a log, all of which have to be of panics.
+extern "C-unwind" fn count(data: *mut c_void, level: i32, message: agenthost_str, fields: agenthost_pairs) {
     assert_eq!(level, AGENTHOST_LOG_ERROR);
     // SAFETY: the text is borrowed for this call; the data is the test's counter.
     unsafe {
-        let text = std::slice::from_raw_parts(message.data.cast::<u8>(), message.len);
-        assert!(text.windows(8).any(|part| part == b"panicked"), "{}", String::from_utf8_lossy(text));
+        let mut texts = vec![message];
+        texts.extend((0..fields.count).map(|index| (*fields.items.add(index)).value));
+        let texts = texts.into_iter().map(|text| std::slice::from_raw_parts(text.data.cast::<u8>(), text.len));
+        let texts: Vec<_> = texts.map(String::from_utf8_lossy).collect();
+        assert!(texts.iter().any(|text| text.contains("panicked")), "{texts:?}");
         (*data.cast::<AtomicUsize>()).fetch_add(1, Ordering::SeqCst);
     }
 }
@@ -175,13 +178,21 @@ fn callbacks_of_runs_that_panic_reach_nobody() {
         for _ in 0..3 {
             assert_eq!(agenthost_runs_purge(runs, 0, Some(outcome_panicking), null_mut(), null_mut()), AGENTHOST_OK);
         }
+        // What was refused before the runs were asked is an outcome like any other.
+        for run_id in ["", "\u{7f}"] {
+            let status = agenthost_runs_compact(runs, text(run_id), 1, Some(outcome_panicking), null_mut(), null_mut());
+            assert_eq!(status, AGENTHOST_OK);
+        }
+        let not_utf8 = agenthost_str { data: c"\xff".as_ptr(), len: 1 };
+        let status = agenthost_runs_compact(runs, not_utf8, 1, Some(outcome_panicking), null_mut(), null_mut());
+        assert_eq!(status, AGENTHOST_OK);
         let mut outcome = null_mut();
         assert_eq!(agenthost_runs_purge(runs, 0, None, null_mut(), &raw mut outcome), AGENTHOST_OK);
         assert!(agenthost_outcome_error(outcome).is_null());
         agenthost_outcome_free(outcome);
         agenthost_host_release(host);
         assert_eq!(agenthost_runs_close(runs), AGENTHOST_OK);
-        assert!(logged.load(Ordering::SeqCst) >= 3);
+        assert_eq!(logged.load(Ordering::SeqCst), 7);
         agenthost_runs_release(runs);
     }
 }
