@@ -52,6 +52,8 @@ dependencies_are_allowed() {
     cargo deny --offline --log-level error check "${checks[@]}"
 }
 
+readme_is_short() { [ "$(wc -l <README.md)" -lt 200 ]; }
+
 shell_parses() {
     local script
     for script in build.sh .ci/run $(git ls-files '*.sh'); do bash -n "$script" || return 1; done
@@ -66,6 +68,7 @@ check "dependencies have reasons" dependencies_have_reasons
 check "no unfinished work" no_unfinished_work
 check "shell scripts parse" shell_parses
 check "pages name what exists" python3 tests/docs/names.py
+check "README.md under 200 lines" readme_is_short
 check "no import cycles" python3 tests/import_cycles.py
 check "licences and duplicates of dependencies" dependencies_are_allowed
 echo "check: $passed passed, $failed failed"

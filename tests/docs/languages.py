@@ -129,7 +129,7 @@ def python(blocks: list[Block], folders: Folders) -> Iterator[Wrong]:
         "--config-file=",
         "--no-error-summary",
         "--cache-dir",
-        ROOT / ".build" / "docs-mypy",
+        folders.scratch / "mypy",
         written,
     ]
     _, errors = run([PYTHON, "-m", *typed], written)
