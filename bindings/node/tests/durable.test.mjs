@@ -457,6 +457,31 @@ test('workers that are ended during calls close their hosts, and disturb nobody'
   assert.equal(existsSync(`${file}-wal`), false);
 });
 
+/** A script whose log hook runs `hook` when a table of the file is gone; the file's name is in FILE. */
+const LOGS = (hook) => `
+  import { Host } from '${new URL('../package/index.mjs', import.meta.url)}';
+  import { message } from '${new URL('support.mjs', import.meta.url)}';
+  import { execFileSync } from 'node:child_process';
+  import { workerData } from 'node:worker_threads';
+  const file = workerData?.file ?? process.env.FILE;
+  const host = await Host.open('sqlite:' + file, { onLog() { ${hook} } });
+  await host.dispatchJson(message('create_run', { context: { runId: 'a' } }));
+  execFileSync('python3', ['-c', 'import sqlite3, sys; db = sqlite3.connect(sys.argv[1]); db.execute("DROP TABLE event"); db.commit()', file]);
+  for (;;) await host.dispatchJson(message('list_events', { runId: 'a' }));`;
+
+test('process.exit in the log hook of a durable host ends the process as it says', async () => {
+  const ended = await run(LOGS('process.exit(7);'), { env: { FILE: fresh() } });
+  assert.deepEqual([ended.code, ended.signal, ended.stderr], [7, null, '']);
+});
+
+test('a worker is ended while the log hook of its durable host does not come back', async () => {
+  const inside = new Int32Array(new SharedArrayBuffer(4));
+  const script = LOGS('workerData.inside[0] = 1; for (;;);');
+  const worker = new Worker(new URL(`data:text/javascript,${encodeURIComponent(script)}`), { workerData: { file: fresh(), inside } });
+  while (Atomics.load(inside, 0) === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+  assert.equal(await worker.terminate(), 1);
+});
+
 test('a worker that only opens, and one that ends while it opens, are clean', async () => {
   const ended = await run(`
     import { Worker } from 'node:worker_threads';

@@ -79,8 +79,8 @@ class DurableDispatcher {
         events.release();
         resolve();
       };
-      events.hold();
       native.closeDurable(this.#number);
+      events.hold();
     });
   }
 
