@@ -3,15 +3,13 @@
 // And it refuses what JSON.stringify would change without a word.
 
 const { isAnyArrayBuffer, isArrayBufferView, isBoxedPrimitive, isDate, isMap, isPromise, isRegExp, isSet, isWeakMap, isWeakSet } = require('node:util').types;
-const { hasOwnProperty } = Object.prototype;
 const dateToJson = Date.prototype.toJSON;
 
 /** What nests deeper is left to JSON.stringify, which finds out whether it is a circle. */
 const DEEPEST = 200;
-/** What `measure` returns for a value that it cannot measure; a length that is left is not negative. */
-const TOO_LONG = -1;
-const UNFAITHFUL = -2;
-const WRITES_ITSELF = -3;
+/** What `measure` returns for a value that it cannot measure. A text that is too long leaves less than nothing, but more than these. */
+const UNFAITHFUL = -(2 ** 31) + 1;
+const WRITES_ITSELF = -(2 ** 31) + 2;
 
 /** JSON text would be longer than it may be. */
 class TooLong extends RangeError {
@@ -29,63 +27,66 @@ class TooLong extends RangeError {
 function stringify(value, most, path) {
   const left = measure(value, most, 0);
   if (left >= 0) return JSON.stringify(value);
-  if (left === TOO_LONG) throw new TooLong(most);
-  if (left === UNFAITHFUL) refuse(path, find(value));
+  const found = left === UNFAITHFUL ? find(value) : undefined;
+  if (found !== undefined) refuse(path, found);
   return stringifyWatched(value, most, path);
 }
 
+/** The text of a plain value, as `stringify` has it. Undefined: it is none, and `stringify` finds out why. */
+function stringifyPlain(value, most) {
+  return measure(value, most, 0) >= 0 ? JSON.stringify(value) : undefined;
+}
+
 /**
- * How many bytes of `room` are left when the value is written, at the most: each UTF-16 unit takes a byte or more. JSON.stringify is far
- * faster than a writer in JavaScript, so the value is measured before it is written, not while.
+ * How many bytes of `room` are left when the value is written, at the most: each UTF-16 unit takes a byte or more. Negative: nothing is, or
+ * JSON.stringify has to be watched. It is far faster than a writer in JavaScript, so the value is measured before it is written.
  */
 function measure(value, room, depth) {
   switch (typeof value) {
     case 'string':
-      return spend(room, value.length + 2);
+      return room - value.length - 2;
     case 'number':
-      return Number.isFinite(value) ? spend(room, 1) : UNFAITHFUL;
+      return Number.isFinite(value) ? room - 1 : UNFAITHFUL;
     case 'boolean':
-      return spend(room, 4);
+      return room - 4;
     case 'function':
     case 'symbol':
       return UNFAITHFUL;
     case 'object':
-      return value === null ? spend(room, 4) : measureObject(value, room, depth);
+      return value === null ? room - 4 : measureObject(value, room, depth);
     default:
       // JSON.stringify refuses a BigInt, and has nothing for undefined.
       return room;
   }
 }
 
-function spend(room, bytes) {
-  return room < bytes ? TOO_LONG : room - bytes;
-}
-
 function measureObject(value, room, depth) {
-  if (depth === DEEPEST) return WRITES_ITSELF;
-  if (typeof value.toJSON === 'function') return isDate(value) && value.toJSON === dateToJson ? spend(room, 4) : WRITES_ITSELF;
+  if (depth === DEEPEST || room < 0) return WRITES_ITSELF;
+  if (typeof value.toJSON === 'function') return isDate(value) && value.toJSON === dateToJson ? room - 4 : WRITES_ITSELF;
   if (Array.isArray(value)) return measureArray(value, room, depth);
   if (value.constructor !== Object) {
     if (isOpaque(value)) return UNFAITHFUL;
     if (isBoxedPrimitive(value)) return WRITES_ITSELF;
   }
-  // A bracket each, and a comma or bracket behind each member.
-  let left = spend(room, 1);
+  // A bracket, and for each member two quotation marks, a colon, and a comma or the other bracket. Inherited members are counted, too: an
+  // object that has any is seldom, and watched if they matter.
+  let left = room - 1;
   for (const name in value) {
-    if (left < 0) return left;
     const member = value[name];
-    if (member === undefined || !hasOwnProperty.call(value, name)) continue;
-    left = measure(member, spend(left, name.length + 4), depth + 1);
+    if (typeof member === 'string') left -= name.length + member.length + 6;
+    else if (member !== undefined) left = measure(member, left - name.length - 4, depth + 1);
+    if (left < 0) return left;
   }
   return left;
 }
 
 function measureArray(value, room, depth) {
-  let left = spend(room, 1);
-  for (let index = 0; left >= 0 && index < value.length; index++) {
+  let left = room - 1;
+  for (let index = 0; index < value.length; index++) {
     const element = value[index];
     if (element === undefined) return UNFAITHFUL;
-    left = measure(element, spend(left, 1), depth + 1);
+    left = measure(element, left - 1, depth + 1);
+    if (left < 0) return left;
   }
   return left;
 }
@@ -131,7 +132,7 @@ function ownFault(value) {
   }
 }
 
-/** Where in a value the fault is that `measure` has met: it looks in the same order. Undefined: the value is another by now. */
+/** Where in a value the fault is that `measure` has met, looking in the same order. Undefined: it is in no member of its own. */
 function find(value) {
   const what = ownFault(value);
   if (what !== undefined) return { at: '', what };
@@ -147,8 +148,8 @@ function find(value) {
 }
 
 function refuse(path, found) {
-  const at = `${path}${found?.at ?? ''}`;
-  throw new TypeError(`${at.startsWith('.') ? at.slice(1) : at}: expected JSON, found ${found?.what ?? 'what is none'}`);
+  const at = `${path}${found.at}`;
+  throw new TypeError(`${at.startsWith('.') ? at.slice(1) : at}: expected JSON, found ${found.what}`);
 }
 
-module.exports = { TooLong, stringify };
+module.exports = { TooLong, stringify, stringifyPlain };

@@ -134,7 +134,8 @@ function isPlain(value) {
 function free(json, value, place, most) {
   if (json !== undefined) return text(json);
   if (value === undefined || value === null) return text('null');
-  return text(boundedJson.stringify(value, most, place === 'result' ? place : `events.${place}.data`));
+  const plain = boundedJson.stringifyPlain(value, most);
+  return text(plain ?? boundedJson.stringify(value, most, place === 'result' ? place : `events.${place}.data`));
 }
 
 module.exports = { encode };
