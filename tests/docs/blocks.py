@@ -10,7 +10,8 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-_FENCE = re.compile(r"^ {0,3}(?P<fence>`{3,}|~{3,})(?P<info>[^`]*)$")
+_FENCE = re.compile(r"^(?P<indent> *)(?P<fence>`{3,}|~{3,})(?P<info>[^`]*)$")
+_HIDDEN = re.compile(r"^\s*(?:>.*(?:`{3,}|~{3,})|<pre\b)")
 _HEADING = re.compile(r"^#+ (?P<heading>.*)$")
 _LIST = re.compile(r"^\s*([-*+]|\d+\.) ")
 _GOES_ON = re.compile(r'(?:#|//|/\*|--) Goes on from "(?P<section>.*)"\.')
@@ -51,18 +52,20 @@ def blocks(page: Path, name: Path) -> list[Block]:
             section, in_list = heading["heading"], False
         elif fence := _FENCE.match(line):
             body = []
-            while at < len(lines) and not re.match(rf"^ {{0,3}}{fence['fence']}+\s*$", lines[at]):
-                body.append(lines[at])
+            while at < len(lines) and not re.match(rf"^ *{fence['fence']}+\s*$", lines[at]):
+                body.append(lines[at].removeprefix(fence["indent"]))
                 at += 1
             if at == len(lines):
                 raise BadPage(f"{name}:{first}: the fence is never closed")
             at += 1
             found.append(_block(found, name, first, section, fence["info"].split(), body))
+        elif _HIDDEN.match(line):
+            raise BadPage(f"{name}:{first}: a block in a quotation or in HTML is not run: write it as a fence of its own")
         elif _LIST.match(line):
             in_list = True
         elif line.strip() and not line.startswith(" "):
             in_list = False
-        elif line.startswith("    ") and line.strip() and not in_list and (first == 1 or not lines[first - 2].strip()):
+        elif line.startswith(" " * (8 if in_list else 4)) and line.strip() and (first == 1 or not lines[first - 2].strip()):
             found.append(_block(found, name, first, section, [], [line]))
     return found
 

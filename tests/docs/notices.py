@@ -32,7 +32,7 @@ def main() -> int:
     for page, name in zip(pages, names, strict=True):
         lines = page.read_text(encoding="utf-8").splitlines()
         for number, line in enumerate(lines, 1):
-            if not (expected := _EXPECTED.fullmatch(line)):
+            if not (expected := _EXPECTED.fullmatch(line.strip())):
                 continue
             # The block begins two lines further down.
             wrong = found.pop(f"{name}:{number + 2}", None)
