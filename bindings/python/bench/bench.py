@@ -267,7 +267,7 @@ def opening(message: bytes, large: int) -> Callable[[int], float]:
     def run(count: int) -> float:
         began = time.perf_counter()
         for _ in range(count):
-            host.open(message)
+            host.open(message, ...)
         return time.perf_counter() - began
 
     return run

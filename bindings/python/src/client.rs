@@ -5,9 +5,9 @@ use agenthost::protocol::{HostError, SUPPORTED_VERSIONS, SensitiveNames};
 use agenthost::service::Answer;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::sync::PyOnceLock;
-use pyo3::types::PyBytes;
+use pyo3::types::{PyBytes, PyString, PyTuple};
 
+use crate::enums;
 use crate::gil::{self, LARGE};
 use crate::loads::loads;
 use crate::message::Message;
@@ -15,7 +15,6 @@ use crate::page::EventPage;
 use crate::request::core_request;
 use crate::result::{RunSubmission, RunView};
 use crate::values::{dict, metadata, text};
-use crate::words;
 
 /// A request, frozen: `data` is the same bytes each time, so that a retry is a retry. Made by `encode_request`.
 #[pyclass(frozen, module = "agenthost")]
@@ -33,7 +32,7 @@ impl PreparedRequest {
 
     #[getter]
     fn operation<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        words::operation(py, self.inner.operation())
+        enums::operation(py, self.inner.operation())
     }
 
     #[getter]
@@ -60,65 +59,15 @@ impl PreparedRequest {
     }
 }
 
-/// A response that was checked (protocol, "The client's side"). Made by `decode_response`.
-///
-/// Either `result` or `error` is None. `request_id` is empty in a refusal whose request could not be read; `operation` is None in a refusal
-/// of a version and an operation that this library does not know.
-#[pyclass(frozen, module = "agenthost")]
-pub(crate) struct Response {
-    protocol_version: String,
-    request_id: String,
-    operation: Option<agenthost::protocol::Operation>,
-    result: Option<Py<PyAny>>,
-    error: Option<Py<PyAny>>,
-    /// The refusal as the core read it: it knows which version to try next.
-    refusal: Option<client::Response<'static>>,
-}
+/// The refusal of a version: it knows which one to try next.
+#[pyclass(frozen, module = "agenthost._native")]
+pub(crate) struct Refusal(client::Response<'static>);
 
 #[pymethods]
-impl Response {
-    #[getter]
-    fn protocol_version(&self) -> &str {
-        &self.protocol_version
-    }
-
-    #[getter]
-    fn request_id(&self) -> &str {
-        &self.request_id
-    }
-
-    #[getter]
-    fn operation<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
-        self.operation.map(|operation| words::operation(py, operation)).transpose()
-    }
-
-    #[getter]
-    fn result(&self, py: Python<'_>) -> Option<Py<PyAny>> {
-        self.result.as_ref().map(|result| result.clone_ref(py))
-    }
-
-    #[getter]
-    fn error(&self, py: Python<'_>) -> Option<Py<PyAny>> {
-        self.error.as_ref().map(|error| error.clone_ref(py))
-    }
-
-    /// The version to try next after an `unsupported_protocol_version` error, or None when negotiation fails.
+impl Refusal {
+    /// The version to try next after `tried`, or None when there is none.
     fn next_version(&self, tried: &str) -> Option<&'static str> {
-        self.refusal.as_ref().and_then(|refusal| refusal.next_version(tried))
-    }
-
-    /// The result; raises the error when there is one.
-    fn unwrap(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
-        match (&self.result, &self.error) {
-            (Some(result), _) => Ok(result.clone_ref(py)),
-            (None, Some(error)) => Err(PyErr::from_value(error.bind(py).clone())),
-            (None, None) => Ok(py.None()),
-        }
-    }
-
-    fn __repr__(&self) -> String {
-        let ok = if self.error.is_none() { "True" } else { "False" };
-        format!("Response(request_id={:?}, ok={ok})", self.request_id)
+        self.0.next_version(tried)
     }
 }
 
@@ -150,30 +99,37 @@ pub(crate) fn encode_request(
 
 /// Takes a response apart and checks it: that it answers `request`, when that is given, and else everything but that.
 ///
-/// Raises BadResponse. An error that the other side answered is no exception here: it is `Response.error`.
+/// `(expected, path)` of the rule that is broken; `(version, request id, operation, result)`; or, for an error, `(version, request
+/// id, operation, (code, message, retryable, details, metadata, original code), Refusal)`. The package makes its exceptions of
+/// them: those run Python code.
 #[pyfunction]
-#[pyo3(signature = (data, *, request=None))]
-pub(crate) fn decode_response(
-    py: Python<'_>,
-    data: &Bound<'_, PyAny>,
-    request: Option<&Bound<'_, PreparedRequest>>,
-) -> PyResult<Response> {
+#[pyo3(signature = (data, request=None, /))]
+pub(crate) fn decode<'py>(
+    py: Python<'py>,
+    data: &Bound<'py, PyAny>,
+    request: Option<&Bound<'py, PreparedRequest>>,
+) -> PyResult<Bound<'py, PyTuple>> {
     let message = Message::of(data)?;
     let (bytes, request) = (message.bytes(), request.map(|request| &request.get().inner));
     let parse = || match request {
         Some(request) => request.parse(bytes),
         None => client::parse_any(bytes),
     };
-    let parsed = gil::working(py, bytes.len(), LARGE, parse);
-    let response = parsed.map_err(|bad| bad_response(py, &bad))?;
-    let (protocol_version, request_id) = (response.protocol_version.to_string(), response.request_id.to_string());
-    let operation = response.operation;
-    let response = response.into_owned();
-    let (result, error, refusal) = match response.outcome {
-        Outcome::Success(answer) => (Some(object(py, answer)?), None, None),
-        Outcome::Error(ref error) => (None, Some(error_object(py, error)?), Some(response)),
+    let response = match gil::working(py, bytes.len(), LARGE, parse) {
+        Ok(response) => response.into_owned(),
+        Err(bad) => return (bad.violation().expected(), bad.violation().path()).into_pyobject(py),
     };
-    Ok(Response { protocol_version, request_id, operation, result, error, refusal })
+    let operation = response.operation.map(|operation| enums::operation(py, operation)).transpose()?;
+    let (version, id) = (PyString::new(py, &response.protocol_version), PyString::new(py, &response.request_id));
+    match response.outcome {
+        Outcome::Success(answer) => (version, id, operation, object(py, answer)?).into_pyobject(py),
+        Outcome::Error(ref error) => {
+            let HostError { code, message, retryable, details, metadata, original_code } = error;
+            let details = loads(py, details.as_str())?;
+            let error = (code.name(), &**message, *retryable, details, dict(py, metadata)?, &**original_code);
+            (version, id, operation, error.into_pyobject(py)?, Refusal(response)).into_pyobject(py)
+        }
+    }
 }
 
 fn object(py: Python<'_>, answer: Answer<'static>) -> PyResult<Py<PyAny>> {
@@ -184,32 +140,10 @@ fn object(py: Python<'_>, answer: Answer<'static>) -> PyResult<Py<PyAny>> {
     })
 }
 
-fn error_object(py: Python<'_>, error: &HostError<'_>) -> PyResult<Py<PyAny>> {
-    static RECEIVED: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
-    let HostError { code, message, retryable, details, metadata, original_code } = error;
-    let members = (code.name(), &**message, *retryable, loads(py, details.as_str())?, dict(py, metadata)?, &**original_code);
-    RECEIVED.import(py, "agenthost._errors", "received")?.call1(members).map(Bound::unbind)
-}
-
-fn bad_response(py: Python<'_>, bad: &client::BadResponse) -> PyErr {
-    static CLASS: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
-    let violation = bad.violation();
-    let error = CLASS
-        .import(py, "agenthost._errors", "BadResponse")
-        .and_then(|class| class.call1((violation.expected(), violation.path())));
-    match error {
-        Ok(error) => PyErr::from_value(error),
-        Err(error) => error,
-    }
-}
-
 /// The most preferred protocol version that this library and the other side speak, or None.
 #[pyfunction]
-pub(crate) fn negotiate_version(offered: &Bound<'_, PyAny>) -> PyResult<Option<&'static str>> {
-    if offered.is_instance_of::<pyo3::types::PyString>() {
-        return Err(crate::values::wrong_type("offered", "several versions", offered));
-    }
-    let offered = offered.try_iter()?.map(|version| text("offered", &version?)).collect::<PyResult<Vec<_>>>()?;
+pub(crate) fn negotiate_version(offered: Vec<Bound<'_, PyAny>>) -> PyResult<Option<&'static str>> {
+    let offered = offered.iter().map(|version| text("offered", version)).collect::<PyResult<Vec<_>>>()?;
     Ok(agenthost::protocol::negotiate_version(offered))
 }
 

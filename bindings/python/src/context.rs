@@ -5,13 +5,14 @@ use std::borrow::Cow;
 use agenthost::members;
 use agenthost::protocol::{ExecutionContext as Core, Operation};
 use agenthost::service::Call as CoreCall;
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple, PyType};
 
+use crate::enums;
 use crate::message::Source;
 use crate::texts::Texts;
-use crate::values::{metadata, optional_unix_ms, text_or_empty};
-use crate::words;
+use crate::values::{metadata, optional_unix_ms, text, text_or_empty};
 
 /// What `copy` and `pickle` make an object of again: keyword arguments of its class.
 pub(crate) type NewArguments<'py> = (Bound<'py, PyTuple>, Bound<'py, PyDict>);
@@ -153,6 +154,15 @@ impl Call {
     }
 }
 
+/// Whom a call is from: never nobody by mistake.
+fn principal(value: &Bound<'_, PyAny>) -> PyResult<Cow<'static, str>> {
+    let principal = text("principal", value)?;
+    if principal.is_empty() || principal.contains('\0') {
+        return Err(PyValueError::new_err("principal: expected a string that is not empty and has no U+0000"));
+    }
+    Ok(principal.into())
+}
+
 #[pymethods]
 impl Call {
     #[new]
@@ -165,18 +175,18 @@ impl Call {
         principal: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Self> {
         let call = CoreCall {
-            operation: words::read_operation(operation)?,
+            operation: enums::read_operation(operation)?,
             request_id: text_or_empty("request_id", Some(request_id))?,
             idempotency_key: text_or_empty("idempotency_key", idempotency_key)?,
             metadata: self::metadata("metadata", metadata)?,
-            principal: principal.map(|principal| text_or_empty("principal", Some(principal))).transpose()?,
+            principal: principal.map(self::principal).transpose()?,
         };
         Ok(Call::of(&call, None))
     }
 
     #[getter]
     fn operation<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        words::operation(py, self.operation)
+        enums::operation(py, self.operation)
     }
 
     #[getter]

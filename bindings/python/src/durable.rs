@@ -1,32 +1,30 @@
-//! A host of durable runs: opened by URL, dispatched without waiting, closed. Waiting is Python's: it looks from time to time,
-//! so that an interrupt, a timeout or a cancelled task ends any wait. No rule of runs is known here.
+//! A host of durable runs: opened by URL, dispatched without waiting, closed. Waiting is Python's: it polls from time to time, so
+//! that an interrupt, a timeout or a cancelled task ends any wait. No rule of runs is known here.
 
 use std::borrow::Cow;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
-use agenthost::dispatch::Dispatcher;
-use agenthost::host::{HostOptions, Pending};
-use agenthost::runs::{OpenError, Runs, RunsOptions};
-use pyo3::exceptions::{PyOSError, PyRuntimeError, PyValueError};
+use agenthost::binding::{self, Begun, DurableHost, DurableSettings, LogQueue, OneShot, PendingResponse, in_background};
+use agenthost::runs::OpenError;
+use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyString};
 
-use crate::bell::{Bell, Ringing};
 use crate::gil::{self, LARGE};
-use crate::host::{NativeHost, misuse, options, principal, reason, sensitive_names};
-use crate::later::Later;
+use crate::host::{NativeHost, bad_setting, misuse, principal, reason, settings};
 use crate::live::Live;
-use crate::log::LogQueue;
 use crate::message::Message;
+use crate::notifier::Notifier;
 use crate::values::str_of;
 
 /// Durable runs that are being opened, by a thread of their own: other processes may have the file for seconds.
 #[pyclass(frozen, module = "agenthost._native")]
 pub(crate) struct Opening {
     url: String,
-    runs: Arc<Later<Result<Runs, OpenError>>>,
-    host: Mutex<Option<(HostOptions, Arc<LogQueue>)>>,
+    max_message_bytes: usize,
+    log: Arc<LogQueue>,
+    opened: Arc<OneShot<Result<DurableHost, OpenError>>>,
 }
 
 #[pymethods]
@@ -43,37 +41,43 @@ impl Opening {
         key_ttl: f64,
     ) -> PyResult<Self> {
         let url = str_of("url", url)?.to_owned();
-        let sensitive_names = self::sensitive_names(sensitive_names)?;
-        let (options, log) =
-            options(Dispatcher { max_message_bytes, sensitive_names: sensitive_names.clone(), require_principal });
-        let runs = RunsOptions {
-            lease: duration("lease", lease)?,
-            max_attempts,
-            key_ttl: duration("key_ttl", key_ttl)?,
-            require_principal,
-            sensitive_names,
-            log: Some(log.hook()),
-            access: None,
+        let log = Arc::new(LogQueue::default());
+        let settings = DurableSettings {
+            host: settings(max_message_bytes, sensitive_names, require_principal),
+            lease: Some(seconds("lease", lease)?),
+            max_attempts: Some(max_attempts),
+            key_ttl: Some(seconds("key_ttl", key_ttl)?),
         };
-        let opened = url.clone();
-        let runs = Later::of("agenthost-open", move || Runs::open(&opened, runs))?;
-        Ok(Opening { url, runs, host: Mutex::new(Some((options, log))) })
+        let runs = settings.runs_options(Some(log.hook())).map_err(bad_setting)?;
+        let host = settings.host.options(Some(log.hook())).map_err(bad_setting)?;
+        let opened = Arc::new(OneShot::new());
+        let (place, named) = (Arc::downgrade(&opened), url.clone());
+        in_background("agenthost-open", move || {
+            let result = DurableHost::open(&named, runs, host);
+            // When nobody waits any more it is dropped here.
+            if let Some(place) = place.upgrade() {
+                place.give(result);
+            }
+        })?;
+        Ok(Opening { url, max_message_bytes, log, opened })
     }
 
-    /// Waits for the host, up to so many seconds.
+    /// Waits for the host, up to so many seconds. It is given once.
     fn wait(&self, py: Python<'_>, seconds: f64) -> PyResult<Option<Py<NativeDurableHost>>> {
-        let Some(opened) = gil::waiting(py, || self.runs.wait(seconds)) else { return Ok(None) };
-        let runs = opened.map_err(|error| not_opened(&self.url, &error))?;
-        let host = self.host.lock().unwrap_or_else(PoisonError::into_inner).take();
-        let Some((options, log)) = host else { return Ok(None) };
-        let host = NativeHost::of(runs.host(options), log, LARGE);
-        Py::new(py, PyClassInitializer::from(host).add_subclass(NativeDurableHost { runs })).map(Some)
+        let Some(opened) = gil::waiting(py, || self.opened.wait(timeout(seconds))) else { return Ok(None) };
+        let durable = opened.map_err(|error| not_opened(&self.url, &error))?;
+        let host = NativeHost::of(durable.host.clone(), self.max_message_bytes, self.log.clone(), LARGE);
+        Py::new(py, PyClassInitializer::from(host).add_subclass(NativeDurableHost { durable })).map(Some)
     }
 }
 
-fn duration(name: &str, seconds: f64) -> PyResult<Duration> {
-    Duration::try_from_secs_f64(seconds)
-        .map_err(|_| PyValueError::new_err(format!("{name}: expected seconds that a clock can count")))
+fn seconds(name: &str, given: f64) -> PyResult<Duration> {
+    binding::seconds(name, given).map_err(bad_setting)
+}
+
+/// How long to wait; not at all when it is not to be counted.
+fn timeout(seconds: f64) -> Option<Duration> {
+    Some(Duration::try_from_secs_f64(seconds).unwrap_or_default())
 }
 
 /// The file is named; what else may stand in a URL is not.
@@ -88,81 +92,59 @@ fn not_opened(url: &str, error: &OpenError) -> PyErr {
 /// A host whose service are durable runs.
 #[pyclass(frozen, extends = NativeHost, module = "agenthost._native")]
 pub(crate) struct NativeDurableHost {
-    runs: Runs,
+    durable: DurableHost,
 }
 
 #[pymethods]
 impl NativeDurableHost {
-    /// The response when it is there at once, else what to wait for. With a bell it rings with the key when the call is answered.
-    #[pyo3(signature = (data, principal=None, bell=None, key=0, /))]
+    /// The response when it is there at once, else what to wait for. A notifier tells its loop the key when the call is answered.
+    #[pyo3(signature = (data, principal, notifier=None, key=0, /))]
     fn start<'py>(
         this: PyRef<'py, Self>,
         py: Python<'py>,
         data: &Bound<'py, PyAny>,
-        principal: Option<&Bound<'py, PyAny>>,
-        bell: Option<&Bound<'py, Bell>>,
+        principal: &Bound<'py, PyAny>,
+        notifier: Option<&Bound<'py, Notifier>>,
         key: u64,
     ) -> PyResult<Bound<'py, PyAny>> {
         let principal = self::principal(principal)?;
         let message = Message::of(data)?;
         let bytes = message.bytes();
-        let bell = bell.map(|bell| (bell.get().ringing.clone(), key));
-        let call = Arc::new(Call { response: Later::new(), bell: OnceLock::new() });
-        let (answered, pending) = (call.clone(), OnceLock::new());
+        let calls = notifier.map(|notifier| notifier.get().calls.clone());
         let host: &NativeHost = this.as_super();
-        let started = gil::working(py, bytes.len(), host.large, || {
-            let keep = |handle| drop(pending.set(handle));
-            host.host.dispatch_async(bytes, principal.map(Cow::Borrowed), keep, move |response| answered.answer(response))
-        });
-        started.map_err(misuse)?;
-        host.log.flush(py);
-        if let Some(response) = call.now_or_at(bell) {
-            return Ok(PyBytes::new(py, &response).into_any());
+        let notify = move || {
+            if let Some(calls) = calls {
+                calls.push(key);
+            }
+        };
+        let begin = || binding::begin(&host.host, bytes, principal.map(Cow::Borrowed), notify);
+        match gil::working(py, bytes.len(), host.large, begin).map_err(misuse)? {
+            Begun::Ready(response) => Ok(PyBytes::new(py, &response).into_any()),
+            Begun::Pending(pending) => Ok(Bound::new(py, Waiting { pending, _live: Live::call() })?.into_any()),
         }
-        let pending = pending.into_inner().ok_or_else(|| PyRuntimeError::new_err("the host started no call"))?;
-        Ok(Bound::new(py, Waiting { call, pending, log: host.log.clone(), _live: Live::call() })?.into_any())
     }
 
     /// Begins to close the runs: what was accepted is finished. The host is closed before.
     fn close_runs(&self) -> PyResult<Closing> {
-        let runs = self.runs.clone();
-        Ok(Closing { done: Later::of("agenthost-close", move || runs.close())? })
+        let (runs, done) = (self.durable.runs.clone(), Arc::new(OneShot::new()));
+        let place = done.clone();
+        in_background("agenthost-close", move || {
+            runs.close();
+            place.give(());
+        })?;
+        Ok(Closing { done })
     }
 }
 
 impl Drop for NativeDurableHost {
-    /// Closes the runs without the GIL: their threads finish what was accepted.
+    /// Closes the runs without the GIL: their threads finish what was accepted. At the exit of the interpreter they have had their
+    /// second: they are left to the end of the process, as waiting for a file that another process keeps would take ten.
     fn drop(&mut self) {
-        if Python::try_attach(|py| gil::waiting(py, || self.runs.close())).is_none() {
-            self.runs.close();
-        }
-    }
-}
-
-/// A call on its way to its response.
-struct Call {
-    response: Arc<Later<Vec<u8>>>,
-    bell: OnceLock<(Arc<Ringing>, u64)>,
-}
-
-impl Call {
-    /// What the core calls, on any thread.
-    fn answer(&self, response: Vec<u8>) {
-        self.response.give(response);
-        if let Some((ringing, key)) = self.bell.get() {
-            ringing.ring(*key);
-        }
-    }
-
-    /// The response when it is there. Else the bell will ring; it may ring all the same.
-    fn now_or_at(&self, bell: Option<(Arc<Ringing>, u64)>) -> Option<Vec<u8>> {
-        let now = self.response.take();
-        match bell {
-            Some(bell) if now.is_none() => {
-                let _ = self.bell.set(bell);
-                self.response.take()
-            }
-            _ => now,
+        let runs = &self.durable.runs;
+        if gil::is_exiting() {
+            std::mem::forget(runs.clone());
+        } else if Python::try_attach(|py| gil::waiting(py, || runs.close())).is_none() {
+            runs.close();
         }
     }
 }
@@ -170,21 +152,18 @@ impl Call {
 /// A call that is not answered yet.
 #[pyclass(frozen, module = "agenthost._native")]
 pub(crate) struct Waiting {
-    call: Arc<Call>,
-    pending: Pending,
-    log: Arc<LogQueue>,
+    pending: PendingResponse,
     _live: Live,
 }
 
 #[pymethods]
 impl Waiting {
-    /// Waits for the response, up to so many seconds; 0 only looks. It is given once.
+    /// Waits for the response, up to so many seconds; 0 only polls. It is given once.
     fn wait<'py>(&self, py: Python<'py>, seconds: f64) -> Option<Bound<'py, PyBytes>> {
-        let response = match self.call.response.take() {
-            None if seconds > 0.0 => gil::waiting(py, || self.call.response.wait(seconds)),
+        let response = match self.pending.take() {
+            None if seconds > 0.0 => gil::waiting(py, || self.pending.wait(timeout(seconds))),
             now => now,
         };
-        self.log.flush(py);
         response.map(|response| PyBytes::new(py, &response))
     }
 
@@ -197,13 +176,13 @@ impl Waiting {
 /// Durable runs that are being closed, by a thread of their own: what was accepted is on its way to the disk.
 #[pyclass(frozen, module = "agenthost._native")]
 pub(crate) struct Closing {
-    done: Arc<Later<()>>,
+    done: Arc<OneShot<()>>,
 }
 
 #[pymethods]
 impl Closing {
     /// Waits up to so many seconds. True when the runs are closed; that is said once.
     fn wait(&self, py: Python<'_>, seconds: f64) -> bool {
-        gil::waiting(py, || self.done.wait(seconds)).is_some()
+        gil::waiting(py, || self.done.wait(timeout(seconds))).is_some()
     }
 }

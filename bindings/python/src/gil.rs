@@ -20,7 +20,12 @@ pub(crate) fn working<T: Ungil>(py: Python<'_>, size: usize, large: usize, work:
 
 /// Whether the GIL is given up around work on about `size` bytes.
 pub(crate) fn is_given_up(size: usize, large: usize) -> bool {
-    size >= large && !EXITING.load(Ordering::Relaxed)
+    size >= large && !is_exiting()
+}
+
+/// Whether the interpreter is on its way out.
+pub(crate) fn is_exiting() -> bool {
+    EXITING.load(Ordering::Relaxed)
 }
 
 /// Runs `work` without the GIL.

@@ -5,23 +5,23 @@ use std::borrow::Cow;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use agenthost::dispatch::{Dispatcher, UnavailableReason};
-use agenthost::host::{CloseError, Host, HostMisuse, HostOptions, OpenCall as Core, Opened};
-use agenthost::protocol::{ErrorCode, HostError, Operation, SensitiveNames};
+use agenthost::binding::{BadSetting, HostSettings, LogQueue};
+use agenthost::dispatch::UnavailableReason;
+use agenthost::host::{CloseError, Host, HostMisuse, LogLevel, OpenCall as Core, Opened};
+use agenthost::protocol::{ErrorCode, HostError, Operation};
 use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyString, PyTuple};
 
 use crate::context::Call;
 use crate::gil::{self, LARGE};
-use crate::json::{dumps, text_of};
+use crate::json::{self, free_json_of, text_of};
 use crate::live::Live;
-use crate::log::LogQueue;
 use crate::message::Message;
 use crate::page::EventPage;
 use crate::request;
 use crate::result::{RunSubmission, RunView};
-use crate::values::{metadata, named, str_of, text, type_name, wrong_type};
+use crate::values::{self, named, str_of, text, type_name, wrong_type};
 
 #[pyclass(frozen, subclass, module = "agenthost._native")]
 pub(crate) struct NativeHost {
@@ -29,6 +29,7 @@ pub(crate) struct NativeHost {
     pub(crate) log: Arc<LogQueue>,
     /// From this many bytes on the GIL is released while the core works.
     pub(crate) large: usize,
+    max_message_bytes: usize,
     _live: Live,
 }
 
@@ -37,20 +38,20 @@ impl NativeHost {
     #[new]
     #[pyo3(signature = (max_message_bytes, sensitive_names, require_principal, large=LARGE))]
     fn new(max_message_bytes: usize, sensitive_names: Vec<String>, require_principal: bool, large: usize) -> PyResult<Self> {
-        let dispatcher =
-            Dispatcher { max_message_bytes, sensitive_names: self::sensitive_names(sensitive_names)?, require_principal };
-        let (options, log) = options(dispatcher);
-        Ok(NativeHost::of(Host::without_service(options), log, large))
+        let log = Arc::new(LogQueue::default());
+        let settings = settings(max_message_bytes, sensitive_names, require_principal);
+        let options = settings.options(Some(log.hook())).map_err(bad_setting)?;
+        Ok(NativeHost::of(Host::without_service(options), max_message_bytes, log, large))
     }
 
     /// `(call, operation, request)`, the operation as its place in the contract's order; `(None, 0, response)` when the message
     /// needs no service.
-    #[pyo3(signature = (data, principal=None, /))]
+    #[pyo3(signature = (data, principal, /))]
     fn open<'py>(
         this: &Bound<'py, Self>,
         py: Python<'py>,
         data: &Bound<'py, PyAny>,
-        principal: Option<&Bound<'py, PyAny>>,
+        principal: &Bound<'py, PyAny>,
     ) -> PyResult<Bound<'py, PyTuple>> {
         let principal = self::principal(principal)?;
         let message = Message::of(data)?;
@@ -77,14 +78,17 @@ impl NativeHost {
     }
 
     /// Refuses new calls and answers all that are in flight. False when a thread is inside the core at this moment: again.
-    fn close(&self, py: Python<'_>) -> PyResult<bool> {
-        let closed = self.host.close(Some(Duration::ZERO));
-        self.log.flush(py);
-        match closed {
+    fn close(&self) -> PyResult<bool> {
+        match self.host.close(Some(Duration::ZERO)) {
             Ok(()) => Ok(true),
             Err(CloseError::TimedOut) => Ok(false),
             Err(error) => Err(not_closed(error)),
         }
+    }
+
+    /// What the core's log has to say since the last time: each as the name of `logging`'s method for its level, and its text.
+    fn take_log(&self) -> Vec<(&'static str, String)> {
+        take_log(&self.log)
     }
 
     /// Whether `name` is kept out of metadata by this host.
@@ -99,27 +103,51 @@ impl NativeHost {
 }
 
 impl NativeHost {
-    pub(crate) fn of(host: Host, log: Arc<LogQueue>, large: usize) -> Self {
-        NativeHost { host, log, large, _live: Live::host() }
+    pub(crate) fn of(host: Host, max_message_bytes: usize, log: Arc<LogQueue>, large: usize) -> Self {
+        json::allow(max_message_bytes);
+        NativeHost { host, log, large, max_message_bytes, _live: Live::host() }
     }
 }
 
-/// A host's options, and the queue that its log goes to.
-pub(crate) fn options(dispatcher: Dispatcher) -> (HostOptions, Arc<LogQueue>) {
-    let log = Arc::new(LogQueue::default());
-    (HostOptions { dispatcher, default_timeout: None, log: Some(log.hook()) }, log)
+pub(crate) fn settings(max_message_bytes: usize, sensitive_names: Vec<String>, require_principal: bool) -> HostSettings {
+    // How long a call may wait is Python's to say.
+    HostSettings { max_message_bytes: Some(max_message_bytes), sensitive_names, require_principal, default_timeout: None }
 }
 
-/// Names that are sensitive, beside the contract's.
-pub(crate) fn sensitive_names(names: Vec<String>) -> PyResult<SensitiveNames> {
-    SensitiveNames::with(names).map_err(|error| PyValueError::new_err(format!("sensitive_names: {error}")))
+pub(crate) fn bad_setting(bad: BadSetting) -> PyErr {
+    PyValueError::new_err(bad.to_string())
 }
 
-/// Whom the transport authenticated.
-pub(crate) fn principal<'a>(principal: Option<&'a Bound<'_, PyAny>>) -> PyResult<Option<&'a str>> {
-    let Some(principal) = principal else { return Ok(None) };
-    let text = principal.cast::<PyString>().map_err(|_| wrong_type("principal", "a string or None", principal))?;
-    str_of("principal", text).map(Some)
+/// Each record as the name of `logging`'s method for its level, and its text.
+fn take_log(log: &LogQueue) -> Vec<(&'static str, String)> {
+    if log.is_empty() {
+        return Vec::new();
+    }
+    log.take_all().iter().map(|record| (log_method(record.level), record.line())).collect()
+}
+
+fn log_method(level: LogLevel) -> &'static str {
+    match level {
+        LogLevel::Error => "error",
+        LogLevel::Warn => "warning",
+        LogLevel::Info => "info",
+        LogLevel::Debug => "debug",
+    }
+}
+
+/// Whom the transport authenticated; left out is `...` on Python's side. None is refused: a principal that is missing by mistake
+/// must not turn into a call without one, which may see everything.
+pub(crate) fn principal<'a>(principal: &'a Bound<'_, PyAny>) -> PyResult<Option<&'a str>> {
+    if let Ok(text) = principal.cast::<PyString>() {
+        return str_of("principal", text).map(Some);
+    }
+    if principal.is(principal.py().Ellipsis()) {
+        return Ok(None);
+    }
+    Err(match principal.is_none() {
+        true => PyTypeError::new_err("principal: expected a string, found None: leave it out for a call without a principal"),
+        false => wrong_type("principal", "a string", principal),
+    })
 }
 
 pub(crate) fn misuse(misuse: HostMisuse) -> PyErr {
@@ -162,9 +190,11 @@ enum State {
 
 #[pymethods]
 impl OpenCall {
-    /// The response to a result, or `None` when it is something to await.
+    /// The response to a result. `None` when there is none yet, as the result is of no class of the package (something to await,
+    /// perhaps), and also when the log has something to say: `response` says which.
     fn complete<'py>(&self, py: Python<'py>, result: &Bound<'py, PyAny>) -> PyResult<Option<Py<PyBytes>>> {
-        if let Ok(run) = result.cast::<RunView>() {
+        let host = self.host.get();
+        let response = if let Ok(run) = result.cast::<RunView>() {
             let run = run.get();
             self.answer(py, run.inner().result.as_str().len(), |open| open.complete_answer(&run.answer))
         } else if let Ok(submission) = result.cast::<RunSubmission>() {
@@ -180,30 +210,56 @@ impl OpenCall {
             })
         } else if let Ok(dict) = result.cast::<PyDict>() {
             let name = format!("the answer to {}", self.operation.name());
-            let text = text_of(&name, dict, agenthost::protocol::MAX_MESSAGE_DEPTH)?;
+            let text = text_of(&name, dict, agenthost::protocol::MAX_MESSAGE_DEPTH, host.max_message_bytes)?;
             self.answer(py, text.len(), |open| open.complete_json(&text))
-        } else if result.hasattr(pyo3::intern!(py, "__await__"))? {
-            Ok(None)
         } else {
-            Err(self.no_result(result))
+            None
+        };
+        Ok(response.filter(|_| host.log.is_empty()))
+    }
+
+    /// The response, when the call is answered.
+    fn response(&self, py: Python<'_>) -> Option<Py<PyBytes>> {
+        match &*self.state() {
+            State::Answered(response) => Some(response.clone_ref(py)),
+            _ => None,
         }
     }
 
-    /// The response to an error that the service raised: an `agenthost.HostError`.
-    fn refuse(&self, py: Python<'_>, error: &Bound<'_, PyAny>) -> PyResult<Option<Py<PyBytes>>> {
-        let member = |name: &str| error.getattr(name);
-        let core = HostError::new(
-            named("code", &member("code")?, ErrorCode::from_name, &ErrorCode::ALL.map(ErrorCode::name))?,
-            text("message", &member("message")?)?,
+    /// What a result that is of no class of the package is told.
+    fn no_result(&self, result: &Bound<'_, PyAny>) -> String {
+        let class = match self.operation {
+            Operation::GetRun => "RunView",
+            Operation::ListEvents => "EventPage",
+            _ => "RunSubmission",
+        };
+        format!(
+            "{} returned {}: expected {class}, or a dict with the contract's member names",
+            self.operation.name(),
+            type_name(result)
         )
-        .with_retryable(member("retryable")?.is_truthy()?)
-        .with_details(dumps("details", &member("details")?)?)
-        .with_metadata(metadata("metadata", Some(&member("metadata")?))?);
-        self.answer(py, core.details.as_str().len(), |open| open.complete(Err(core)))
+    }
+
+    /// The response to an error that the service raised: the members of an `agenthost.HostError`.
+    fn refuse(
+        &self,
+        py: Python<'_>,
+        code: &Bound<'_, PyAny>,
+        message: &Bound<'_, PyAny>,
+        retryable: bool,
+        details: &Bound<'_, PyAny>,
+        metadata: &Bound<'_, PyDict>,
+    ) -> PyResult<Option<Py<PyBytes>>> {
+        let code = named("code", code, ErrorCode::from_name, &ErrorCode::ALL.map(ErrorCode::name))?;
+        let error = HostError::new(code, text("message", message)?)
+            .with_retryable(retryable)
+            .with_details(free_json_of("details", details, self.host.get().max_message_bytes)?)
+            .with_metadata(values::metadata("metadata", Some(metadata))?);
+        Ok(self.answer(py, error.details.as_str().len(), |open| open.complete(Err(error))))
     }
 
     /// The response `internal`; the cause has been logged.
-    fn internal(&self, py: Python<'_>) -> PyResult<Option<Py<PyBytes>>> {
+    fn internal(&self, py: Python<'_>) -> Option<Py<PyBytes>> {
         self.answer(py, 0, |open| open.complete(Err(HostError::new(ErrorCode::Internal, ""))))
     }
 
@@ -211,7 +267,12 @@ impl OpenCall {
     /// thread is writing the answer at this moment.
     fn give_up(&self, py: Python<'_>, why: &str) -> PyResult<Option<Py<PyBytes>>> {
         let why = reason(why)?;
-        self.answer(py, 0, |open| open.give_up(why))
+        Ok(self.answer(py, 0, |open| open.give_up(why)))
+    }
+
+    /// What the host's log has to say, as [`NativeHost::take_log`].
+    fn take_log(&self) -> Vec<(&'static str, String)> {
+        take_log(&self.host.get().log)
     }
 
     /// Whether the host was closed: the service's answer is not wanted any more.
@@ -226,14 +287,14 @@ impl OpenCall {
     }
 
     /// Answers with what `write` writes, about `size` bytes; or says what was answered before.
-    fn answer(&self, py: Python<'_>, size: usize, write: impl FnOnce(Core) -> Vec<u8> + Send) -> PyResult<Option<Py<PyBytes>>> {
+    fn answer(&self, py: Python<'_>, size: usize, write: impl FnOnce(Core) -> Vec<u8> + Send) -> Option<Py<PyBytes>> {
         let mut state = self.state();
         match &*state {
             State::Open { .. } => {}
-            State::Writing => return Ok(None),
-            State::Answered(response) => return Ok(Some(response.clone_ref(py))),
+            State::Writing => return None,
+            State::Answered(response) => return Some(response.clone_ref(py)),
         }
-        let State::Open { open, .. } = std::mem::replace(&mut *state, State::Writing) else { return Ok(None) };
+        let State::Open { open, .. } = std::mem::replace(&mut *state, State::Writing) else { return None };
         let host = self.host.get();
         let response = if gil::is_given_up(size, host.large) {
             drop(state);
@@ -245,26 +306,11 @@ impl OpenCall {
         };
         let response = PyBytes::new(py, &response).unbind();
         *state = State::Answered(response.clone_ref(py));
-        drop(state);
-        host.log.flush(py);
-        Ok(Some(response))
+        Some(response)
     }
 
     /// Held by who holds the GIL, and never while Python code runs: so nobody waits for it.
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn no_result(&self, result: &Bound<'_, PyAny>) -> PyErr {
-        let class = match self.operation {
-            Operation::GetRun => "RunView",
-            Operation::ListEvents => "EventPage",
-            _ => "RunSubmission",
-        };
-        PyTypeError::new_err(format!(
-            "{} returned {}: expected {class}, or a dict with the contract's member names",
-            self.operation.name(),
-            type_name(result)
-        ))
     }
 }

@@ -2,15 +2,16 @@
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyString};
 use serde::de::{DeserializeSeed, MapAccess, SeqAccess, Visitor};
+
+use crate::enums;
 
 /// The Python objects of free JSON: what `json.loads` makes of it.
 pub(crate) fn loads<'py>(py: Python<'py>, text: &str) -> PyResult<Bound<'py, PyAny>> {
     if is_for_python(text) {
-        static LOADS: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
-        return LOADS.import(py, "json", "loads")?.call1((text,));
+        let (value, _end): (Bound<'py, PyAny>, usize) = enums::scan_json(py)?.call1((text, 0))?.extract()?;
+        return Ok(value);
     }
     let mut builder = Builder { py, names: Names::of(text), values: Vec::new() };
     builder.deserialize(&mut serde_json::Deserializer::from_str(text)).map_err(|error| PyValueError::new_err(error.to_string()))

@@ -10,7 +10,7 @@ use pyo3::types::{PyBytes, PyDict};
 
 use crate::json::{self, Argument};
 use crate::loads::loads;
-use crate::{values, words};
+use crate::{enums, values};
 
 /// Writes the methods of a class, for [`agenthost::members!`]: of its signature, the member that holds JSON (which has a second
 /// property, with the text), and how `repr` shows it. The class has `of`, which takes the core's value, and `inner`, which lends it; the
@@ -149,10 +149,10 @@ kinds! {
         |py, value| value.into_bound_py_any(py);
     run_status: RunStatus, Required<'py>,
         |_name, given| values::run_status(&given),
-        |py, value| words::run_status(py, *value);
+        |py, value| enums::run_status(py, *value);
     resolution: Resolution, Required<'py>,
         |_name, given| values::resolution(&given),
-        |py, value| words::resolution(py, *value);
+        |py, value| enums::resolution(py, *value);
     metadata: Metadata<'static>, Optional<'py>,
         |name, given| values::metadata(name, given.as_ref()),
         |py, value| Ok(values::dict(py, value)?.into_any());

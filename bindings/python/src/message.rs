@@ -26,7 +26,7 @@ impl<'a, 'py> Message<'a, 'py> {
     /// The bytes of `data`. A string that UTF-8 cannot hold is handed on as bytes that are not UTF-8: the core refuses them.
     #[inline]
     pub(crate) fn of(data: &'a Bound<'py, PyAny>) -> PyResult<Self> {
-        if let Ok(object) = data.cast::<PyBytes>() {
+        if let Ok(object) = data.cast_exact::<PyBytes>() {
             return Ok(Message::Bytes(Source { object, bytes: object.as_bytes() }));
         }
         Message::of_others(data)
@@ -37,7 +37,12 @@ impl<'a, 'py> Message<'a, 'py> {
             if let Ok(text) = text.to_str() {
                 return Ok(Message::Text(text));
             }
-            return copied(text.call_method1("encode", ("utf-8", "surrogatepass"))?);
+            let encode = data.py().get_type::<PyString>().getattr("encode")?;
+            return copied(encode.call1((text, "utf-8", "surrogatepass"))?);
+        }
+        if let Ok(bytes) = data.cast::<PyBytes>() {
+            // Of a class of the user's: not kept, its end may run code.
+            return Ok(Message::Copied(bytes.as_bytes().to_vec()));
         }
         if let Ok(bytes) = data.cast::<PyByteArray>() {
             return Ok(Message::Copied(bytes.to_vec()));

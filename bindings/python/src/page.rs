@@ -8,7 +8,8 @@ use pyo3::types::{PyDict, PyTuple};
 use crate::context::NewArguments;
 use crate::json::Argument;
 use crate::members::{Kind, free_json, metadata, methods, name_of, optional_text, run_status, text, time, unsigned};
-use crate::values::{unsigned, wrong_type};
+use crate::user_code;
+use crate::values::{boolean, unsigned, wrong_type};
 
 /// Something that happened in a run (protocol, "Response").
 ///
@@ -69,15 +70,24 @@ impl EventPage {
 #[pymethods]
 impl EventPage {
     #[new]
-    #[pyo3(signature = (events, next_sequence, has_more=false))]
-    fn new(py: Python<'_>, events: &Bound<'_, PyAny>, next_sequence: &Bound<'_, PyAny>, has_more: bool) -> PyResult<Self> {
-        let mut taken = Vec::new();
-        for event in events.try_iter()? {
-            let event = event?;
-            taken.push(event.cast_into::<Event>().map_err(|error| wrong_type("events", "an Event", &error.into_inner()))?);
+    #[pyo3(signature = (events, next_sequence, has_more=None), text_signature = "(events, next_sequence, has_more=False)")]
+    fn new(
+        py: Python<'_>,
+        events: &Bound<'_, PyAny>,
+        next_sequence: &Bound<'_, PyAny>,
+        has_more: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Self> {
+        // An iterator may run a user's code, a tuple runs none.
+        let events = match events.cast_exact::<PyTuple>() {
+            Ok(events) => events.clone(),
+            Err(_) => user_code::call(py.get_type::<PyTuple>().as_any(), events)?.cast_into::<PyTuple>()?,
+        };
+        for event in events.iter() {
+            event.cast::<Event>().map_err(|_| wrong_type("events", "an Event", &event))?;
         }
         let next_sequence = unsigned("next_sequence", next_sequence)?;
-        Ok(EventPage { events: PyTuple::new(py, taken)?.unbind(), next_sequence, has_more })
+        let has_more = has_more.map_or(Ok(false), |more| boolean("has_more", more))?;
+        Ok(EventPage { events: events.unbind(), next_sequence, has_more })
     }
 
     #[getter]

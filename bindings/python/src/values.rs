@@ -6,7 +6,10 @@ use std::borrow::Cow;
 use agenthost::protocol::{Metadata, Resolution, RunStatus};
 use pyo3::exceptions::{PyOverflowError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyDict, PyMapping, PyString};
+use pyo3::sync::PyOnceLock;
+use pyo3::types::{PyBool, PyDict, PyInt, PyString, PyType};
+
+use crate::{enums, user_code};
 
 /// The error for a value of another type.
 pub(crate) fn wrong_type(name: &str, expected: &str, value: &Bound<'_, PyAny>) -> PyErr {
@@ -15,7 +18,15 @@ pub(crate) fn wrong_type(name: &str, expected: &str, value: &Bound<'_, PyAny>) -
 
 /// The name of a value's type.
 pub(crate) fn type_name(value: &Bound<'_, PyAny>) -> String {
-    value.get_type().name().map_or_else(|_| "another object".to_owned(), |name| name.to_string())
+    static NAME: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+    let py = value.py();
+    let named = || -> PyResult<String> {
+        // What `type` itself says: a metaclass of the user's could run code for `__name__`.
+        let name =
+            NAME.get_or_try_init(py, || py.get_type::<PyType>().getattr("__dict__")?.get_item("__name__").map(Bound::unbind))?;
+        Ok(name.bind(py).call_method1("__get__", (value.get_type(),))?.cast_into::<PyString>()?.to_string())
+    };
+    named().unwrap_or_else(|_| "another object".to_owned())
 }
 
 /// A string, as UTF-8.
@@ -57,10 +68,24 @@ where
     if value.is_instance_of::<PyBool>() {
         return Err(wrong_type(name, "an integer", value));
     }
-    value.extract::<T>().map_err(|error| match error.is_instance_of::<PyOverflowError>(value.py()) {
+    let converted = if value.is_instance_of::<PyInt>() { value.clone() } else { indexed(name, value)? };
+    converted.extract::<T>().map_err(|error| match error.is_instance_of::<PyOverflowError>(value.py()) {
         true => PyValueError::new_err(format!("{name}: expected {range}")),
         false => wrong_type(name, "an integer", value),
     })
+}
+
+/// The integer that `__index__` gives.
+fn indexed<'py>(name: &str, value: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    user_code::call(enums::index(value.py())?, value).map_err(|error| match error.is_instance_of::<PyTypeError>(value.py()) {
+        true => wrong_type(name, "an integer", value),
+        false => error,
+    })
+}
+
+/// True or False.
+pub(crate) fn boolean(name: &str, value: &Bound<'_, PyAny>) -> PyResult<bool> {
+    value.cast::<PyBool>().map(|value| value.is_true()).map_err(|_| wrong_type(name, "a bool", value))
 }
 
 /// A mapping of strings, or nothing.
@@ -69,15 +94,9 @@ pub(crate) fn metadata(name: &str, value: Option<&Bound<'_, PyAny>>) -> PyResult
     if let Ok(dict) = value.cast::<PyDict>() {
         return dict.iter().map(|(key, value)| pair(name, &key, &value)).collect();
     }
-    let mapping = value.cast::<PyMapping>().map_err(|_| wrong_type(name, "a mapping of strings", value))?;
-    mapping
-        .items()?
-        .iter()
-        .map(|item| {
-            let (key, value) = item.extract::<(Bound<'_, PyAny>, Bound<'_, PyAny>)>()?;
-            pair(name, &key, &value)
-        })
-        .collect()
+    let copy = user_code::call(enums::copy_mapping(value.py())?, value)?;
+    let dict = copy.cast::<PyDict>().map_err(|_| wrong_type(name, "a mapping of strings", value))?;
+    dict.iter().map(|(key, value)| pair(name, &key, &value)).collect()
 }
 
 fn pair(name: &str, key: &Bound<'_, PyAny>, value: &Bound<'_, PyAny>) -> PyResult<(String, String)> {
@@ -123,6 +142,8 @@ pub(crate) fn named<T>(
 
 /// A short `repr`, for a message about a word that is not known.
 fn shown(value: &Bound<'_, PyAny>) -> String {
-    let text = value.repr().map(|text| text.to_string()).unwrap_or_default();
+    // `str.__repr__`, also for subclasses that show themselves otherwise.
+    let shown = value.py().get_type::<PyString>().call_method1("__repr__", (value,));
+    let text = shown.map(|text| text.to_string()).unwrap_or_default();
     if text.chars().count() <= 80 { text } else { text.chars().take(79).chain(['…']).collect() }
 }

@@ -170,6 +170,30 @@ def test_conflicts_say_why() -> None:
     assert conflict(host.dispatch_json(cancel(revision=2, key="c-3"))) == "invalid_state"
 
 
+def test_a_conflict_is_typed_and_brings_its_numbers() -> None:
+    with Host.open(MEMORY) as host:
+        client = Client(host.dispatch_json)
+        client.create_run(agenthost.ExecutionContext("run-1"))
+        with pytest.raises(agenthost.Conflict) as ahead:
+            client.list_events("run-1", after_sequence=7)
+        assert ahead.value.reason is agenthost.ConflictReason.CURSOR_AHEAD
+        assert (ahead.value.head_sequence, ahead.value.first_sequence) == (1, None)
+        with pytest.raises(agenthost.Conflict) as stale:
+            client.cancel_run("run-1", 7)
+        assert stale.value.reason is agenthost.ConflictReason.REVISION_MISMATCH
+        assert (stale.value.current_revision, stale.value.head_sequence, stale.value.retry_after_ms) == (1, None, None)
+
+
+@pytest.mark.parametrize(
+    "details",
+    [None, {}, [], 7, {"reason": 1}, {"reason": "another", "headSequence": 3}, {"reason": "cursor_ahead", "headSequence": "3"}],
+)
+def test_a_conflict_of_another_service_has_no_numbers(details: Any) -> None:
+    error = agenthost.Conflict("no", details=details)
+    assert error.head_sequence is None
+    assert error.reason in (None, agenthost.ConflictReason.CURSOR_AHEAD)
+
+
 def test_a_run_belongs_to_the_principal_that_created_it() -> None:
     host = Host.open(MEMORY, require_principal=True)
     assert code(host.dispatch_json(create())) == "unauthorized"
@@ -191,9 +215,10 @@ def test_limits_and_sensitive_names_hold() -> None:
 
 def test_nothing_of_a_url_but_its_kind_is_in_the_repr(url: str) -> None:
     with Host.open(url) as host:
-        assert repr(host) == "<agenthost.Host of durable runs, sqlite>"
-    assert isinstance(host, Host)
-    assert repr(Host.open(MEMORY)) == "<agenthost.Host of durable runs, memory>"
+        assert repr(host) == "<agenthost.DurableHost, sqlite>"
+    assert isinstance(host, agenthost.DurableHost)
+    assert isinstance(host, agenthost.BaseHost)
+    assert repr(Host.open(MEMORY)) == "<agenthost.DurableHost, memory>"
 
 
 def test_runs_in_memory_end_with_their_host() -> None:

@@ -117,10 +117,27 @@ def test_a_principal_is_a_string_that_is_not_empty() -> None:
     host = Host(Plain())
     with pytest.raises(ValueError, match="empty principal"):
         host.dispatch_json(get_run(), principal="")
-    with pytest.raises(TypeError, match="principal: expected a string or None, found int"):
+    with pytest.raises(TypeError, match="principal: expected a string, found int"):
         host.dispatch_json(get_run(), principal=7)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="principal: .*surrogate"):
         host.dispatch_json(get_run(), principal="\ud800")
+    with pytest.raises(ValueError, match=r"principal.*U\+0000"):
+        host.dispatch_json(get_run(), principal="alice\0root")
+
+
+@pytest.mark.parametrize("make", [lambda: Host(Plain()), lambda: Host.open("memory:")], ids=["service", "durable"])
+def test_a_principal_that_is_missing_by_mistake_is_never_a_call_without_one(make: Any) -> None:
+    with make() as host:
+        for dispatch in (host.dispatch_json, lambda *data, **given: asyncio.run(host.dispatch_json_async(*data, **given))):
+            with pytest.raises(TypeError, match="principal: expected a string, found None: leave it out"):
+                dispatch(get_run(), principal=None)
+            for wrong, why in (("", "empty"), ("\0", "U\\+0000"), ("a\0b", "U\\+0000")):
+                with pytest.raises(ValueError, match=why):
+                    dispatch(get_run(), principal=wrong)
+    for wrong in ("", "\0", "a\0b"):
+        with pytest.raises(ValueError, match="principal: expected a string that is not empty and has no U"):
+            agenthost.Call("get_run", "r-1", principal=wrong)
+    assert agenthost.Call("get_run", "r-1").principal is None
 
 
 def test_a_host_can_require_a_principal() -> None:

@@ -203,7 +203,7 @@ def test_a_page_is_checked_against_its_request(caplog: pytest.LogCaptureFixture)
 def test_words_are_strings_and_equal_the_cores() -> None:
     from agenthost import _native
 
-    for name, words in _native.words().items():
+    for name, words in _native.contract_names().items():
         enum = getattr(agenthost, name)
         assert [member.value for member in enum] == words
         for member in enum:

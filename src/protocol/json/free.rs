@@ -29,7 +29,10 @@ impl<'a> FreeJson<'a> {
     pub fn new(text: impl Into<Cow<'a, str>>) -> Result<FreeJson<'a>, Violation> {
         match text.into() {
             Cow::Borrowed(text) => FreeJson::read(text, Path::ROOT).map_err(|violation| *violation),
-            Cow::Owned(text) => Ok(FreeJson::new(&*text)?.into_owned()),
+            Cow::Owned(text) => match FreeJson::new(&*text)? {
+                value if value.as_str().len() < text.len() => Ok(value.into_owned()),
+                _ => Ok(FreeJson(Cow::Owned(text))),
+            },
         }
     }
 

@@ -9,6 +9,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypedDict, TypeVar
 
+from ._enums import ErrorCode, Resolution
 from ._native import (
     CancelRun,
     CreateRun,
@@ -21,10 +22,9 @@ from ._native import (
     ResumeRun,
     RunSubmission,
     RunView,
-    decode_response,
     encode_request,
 )
-from ._words import ErrorCode, Resolution
+from ._responses import decode_response
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack

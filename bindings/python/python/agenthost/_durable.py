@@ -4,24 +4,23 @@ from __future__ import annotations
 
 import asyncio
 import threading
-import time
 from collections.abc import Iterable
 
-from ._arguments import check_count, check_seconds, check_timeout, names
-from ._bells import bell_of
-from ._exit import hosts
-from ._host import Host
+from ._arguments import ABSENT, check_count, checked_seconds, checked_timeout, several_names
+from ._base_host import BaseHost
+from ._log import forward_log
 from ._native import NativeDurableHost, Opening
-from ._waits import Deadline
+from ._notifier import notifier_of
+from ._waiting import Deadline, no_asyncio
 
 __all__ = ["DurableHost"]
 
-#: How often a thread that waits looks for an interrupt, in seconds.
-_LOOK = 0.05
+#: How often a thread that waits checks for an interrupt, in seconds.
+_POLL_INTERVAL = 0.05
 
 
-class DurableHost(Host):
-    """A host of durable runs."""
+class DurableHost(BaseHost):
+    """A host of durable runs. :meth:`Host.open` makes one, and says what its arguments are."""
 
     __slots__ = ("_durable", "_kind")
 
@@ -40,89 +39,83 @@ class DurableHost(Host):
         if not isinstance(url, str):
             raise TypeError(f'url: expected a string such as "sqlite:runs.db", found {type(url).__name__}')
         check_count("max_message_bytes", max_message_bytes, 1)
-        check_timeout(timeout)
-        check_seconds("lease", lease)
+        seconds = checked_timeout(timeout)
+        lease = checked_seconds("lease", lease)
         check_count("max_attempts", max_attempts, 0)
-        check_seconds("key_ttl", key_ttl)
-        opening = Opening(url, max_message_bytes, names(sensitive_names), require_principal, lease, max_attempts, key_ttl)
+        key_ttl = checked_seconds("key_ttl", key_ttl)
+        opening = Opening(url, max_message_bytes, several_names(sensitive_names), require_principal, lease, max_attempts, key_ttl)
         self._durable = _opened(opening)
-        self._native = self._durable
         self._kind = url.partition(":")[0]
-        self._timeout = timeout
-        self._waiting = set()
-        hosts.add(self)
+        super().__init__(self._durable, seconds)
 
     def dispatch_json(
-        self, data: bytes | bytearray | memoryview | str, *, principal: str | None = None, timeout: float | None = None
+        self, data: bytes | bytearray | memoryview | str, *, principal: str = ABSENT, timeout: float | None = None
     ) -> bytes:
-        if timeout is not None:
-            check_timeout(timeout)
+        """The response to a message, when it is committed; see :meth:`BaseHost.dispatch_json`."""
+        seconds = self._timeout if timeout is None else checked_timeout(timeout)
         waiting = self._durable.start(data, principal)
         if isinstance(waiting, bytes):
+            forward_log(self._native)
             return waiting
-        until = Deadline(self._timeout if timeout is None else timeout)
+        until = Deadline(seconds)
         thread = threading.current_thread()
         self._waiting.add(thread)
         try:
-            while (response := waiting.wait(until.at_most(_LOOK))) is None:
+            while (response := waiting.wait(until.at_most(_POLL_INTERVAL))) is None:
                 if until.passed():
                     # Then the response is there, this one or a better one.
                     waiting.give_up("timeout")
                     until = Deadline(None)
-            return response
         except BaseException:
             waiting.give_up("cancelled")
             raise
         finally:
             self._waiting.discard(thread)
+        forward_log(self._native)
+        return response
 
     async def dispatch_json_async(
-        self, data: bytes | bytearray | memoryview | str, *, principal: str | None = None, timeout: float | None = None
+        self, data: bytes | bytearray | memoryview | str, *, principal: str = ABSENT, timeout: float | None = None
     ) -> bytes:
-        if timeout is not None:
-            check_timeout(timeout)
-        loop = asyncio.get_running_loop()
-        bell = bell_of(loop)
-        key = next(bell.keys)
-        waiting = self._durable.start(data, principal, bell.bell, key)
+        """The response to a message, when it is committed; see :meth:`BaseHost.dispatch_json_async`."""
+        loop = asyncio._get_running_loop()
+        if loop is None:
+            raise no_asyncio()
+        seconds = self._timeout if timeout is None else checked_timeout(timeout)
+        notifier = notifier_of(loop)
+        key = next(notifier.keys)
+        waiting = self._durable.start(data, principal, notifier.native, key)
         if isinstance(waiting, bytes):
+            forward_log(self._native)
             return waiting
         answered: asyncio.Future[bytes] = loop.create_future()
-        bell.calls[key] = waiting, answered
-        seconds = self._timeout if timeout is None else timeout
+        notifier.calls[key] = waiting, answered
         timer = None if seconds is None else loop.call_later(seconds, waiting.give_up, "timeout")
         try:
-            return await answered
+            response = await answered
         except BaseException:
             waiting.give_up("cancelled")
             raise
         finally:
-            bell.calls.pop(key, None)
+            notifier.calls.pop(key, None)
             if timer is not None:
                 timer.cancel()
+        forward_log(self._native)
+        return response
 
     def __repr__(self) -> str:
-        return f"<agenthost.Host of durable runs, {self._kind}>"
+        return f"<agenthost.DurableHost, {self._kind}>"
 
-    def _abandon(self) -> None:
-        while not self._native.close():
-            time.sleep(0.0005)
-
-    def _end(self, *, exiting: bool = False) -> None:
+    def _end(self, seconds: float | None = None) -> None:
         """Closes the runs; what they have accepted is finished."""
         closing = self._durable.close_runs()
-        until = Deadline(1 if exiting else None)
-        while not closing.wait(_LOOK) and not until.passed():
+        until = Deadline(seconds)
+        while not closing.wait(until.at_most(_POLL_INTERVAL)) and not until.passed():
             pass
-
-    def _refuse_inside(self) -> None:
-        """No Python code runs inside a call."""
-
-    def _refuse_blocking(self) -> None:
-        """The calls need no event loop to be answered."""
+        forward_log(self._native)
 
 
 def _opened(opening: Opening) -> NativeDurableHost:
-    while (host := opening.wait(_LOOK)) is None:
+    while (host := opening.wait(_POLL_INTERVAL)) is None:
         pass
     return host

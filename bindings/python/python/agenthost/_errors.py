@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, cast
 
-from ._words import ErrorCode
+from ._enums import ConflictReason, ErrorCode
 
 __all__ = [
     "BadResponse",
@@ -138,9 +138,50 @@ class NotFound(_Coded):
 
 
 class Conflict(_Coded):
-    """The run is in another state or revision than the request expects."""
+    """The run is in another state or revision than the request expects.
+
+    Durable runs say in ``details`` which conflict it is, and the properties read it there. They are None for what a conflict of
+    that reason does not bring, and for services that say nothing.
+    """
 
     _code = ErrorCode.CONFLICT
+
+    @property
+    def reason(self) -> ConflictReason | None:
+        """Why durable runs refuse the call."""
+        reason = self._detail("reason")
+        return ConflictReason(reason) if isinstance(reason, str) and reason in _REASONS else None
+
+    @property
+    def current_revision(self) -> int | None:
+        """``REVISION_MISMATCH``: the run's revision. Read it again and decide anew."""
+        return self._number("currentRevision")
+
+    @property
+    def first_sequence(self) -> int | None:
+        """``CURSOR_EXPIRED``: the first event that has not been compacted away. Go on from ``after_sequence`` one less."""
+        return self._number("firstSequence")
+
+    @property
+    def head_sequence(self) -> int | None:
+        """``CURSOR_AHEAD`` and ``CURSOR_EXPIRED``: the run's last event.
+
+        A cursor ahead of it belongs to a run of that id that was purged since: read from ``after_sequence`` 0.
+        """
+        return self._number("headSequence")
+
+    @property
+    def retry_after_ms(self) -> int | None:
+        """``CLAIM_HELD``: in how many milliseconds the run may be free."""
+        return self._number("retryAfterMs")
+
+    def _detail(self, name: str) -> object:
+        details: Any = self.details
+        return cast("dict[str, Any]", details).get(name) if isinstance(details, dict) else None
+
+    def _number(self, name: str) -> int | None:
+        number = self._detail(name) if self.reason is not None else None
+        return number if isinstance(number, int) and not isinstance(number, bool) else None
 
 
 class Unavailable(_Coded):
@@ -177,6 +218,7 @@ class BadResponse(ValueError):
         return (type(self), (self.expected, self.path), dict(self.__dict__))
 
 
+_REASONS = frozenset(reason.value for reason in ConflictReason)
 _CLASSES: dict[ErrorCode, type[_Coded]] = {
     subclass._code: subclass
     for subclass in (

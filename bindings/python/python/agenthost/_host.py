@@ -1,4 +1,4 @@
-"""The host: bytes in, bytes out, from any number of threads and tasks.
+"""The host of a service: bytes in, bytes out, from any number of threads and tasks.
 
 The native half only takes messages apart and puts responses together. Everything that waits or runs a service's code is here,
 in Python, so that interrupts, cancellation, contextvars and tracebacks are Python's own.
@@ -11,34 +11,33 @@ import concurrent.futures
 import contextlib
 import inspect
 import threading
-import time
 import weakref
 from collections.abc import Awaitable, Iterable
-from types import TracebackType
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
-from ._arguments import check_count, check_timeout, names
-from ._exit import hosts
-from ._home import HomeLoop
-from ._log import decided, failed, logger
+from ._answers import decided, failed, response_or_awaitable
+from ._arguments import ABSENT, check_count, checked_timeout, several_names
+from ._awaited import AwaitedCall
+from ._base_host import BaseHost
+from ._durable import DurableHost
+from ._home_loop import HomeLoop
+from ._log import forward_log, log_error
 from ._native import DEFAULT_MAX_MESSAGE_BYTES, NativeHost, OpenCall
 from ._service import Service, methods_of
-from ._waits import Deadline, cancel, discard, refuse_running_loop, still_cancelled, was_cancelled
-
-if TYPE_CHECKING:
-    from typing_extensions import Self
+from ._waiting import Deadline, cancel, discard, no_asyncio, refuse_running_loop
 
 __all__ = ["Host"]
 
-#: How often a thread that waits for a coroutine looks whether its loop still runs, in seconds.
-_LOOK = 0.25
-#: The longest pause between two looks at whether calls are still in flight, in seconds.
-_DRAIN_PAUSE = 0.05
+#: How often a thread that waits for a coroutine checks whether its loop still runs, in seconds.
+_POLL_INTERVAL = 0.25
+#: How long :meth:`Host.close` waits for the host's own loop, in seconds.
+_LOOP_END = 5.0
 #: Looked up once: the interpreter would look for a method of a native object at each call.
 _complete = OpenCall.complete
+_running_loop = asyncio._get_running_loop
 
 
-class Host:
+class Host(BaseHost):
     """Takes messages, gives each to a service, and answers each once. :meth:`open` makes one that needs no service.
 
     Any number of threads and tasks may dispatch at the same time. Close it when the work is done, or use it as a context
@@ -58,18 +57,7 @@ class Host:
         ValueError: A sensitive name has no ASCII letter or digit; a limit or a time is not positive.
     """
 
-    __slots__ = (
-        "__weakref__",
-        "_abandoned",
-        "_home",
-        "_methods",
-        "_native",
-        "_open",
-        "_service",
-        "_tasks",
-        "_timeout",
-        "_waiting",
-    )
+    __slots__ = ("_abandoned", "_awaited", "_home", "_methods", "_open", "_service")
 
     def __init__(
         self,
@@ -84,20 +72,17 @@ class Host:
         self._methods = methods_of(service)
         self._service = type(service).__name__
         check_count("max_message_bytes", max_message_bytes, 1)
-        check_timeout(timeout)
+        seconds = checked_timeout(timeout)
         if loop is None:
             with contextlib.suppress(RuntimeError):
                 loop = asyncio.get_running_loop()
-        self._native = NativeHost(max_message_bytes, names(sensitive_names), require_principal)
+        super().__init__(NativeHost(max_message_bytes, several_names(sensitive_names), require_principal), seconds)
         self._open = self._native.open
-        self._timeout = timeout
         self._home = HomeLoop(loop)
         self._abandoned = False
-        # Coroutines that are under way, and threads that wait for one.
-        self._tasks: dict[int, asyncio.Task[Any]] = {}
-        self._waiting: set[threading.Thread] = set()
+        # The calls on which a task waits, by the call's id.
+        self._awaited: dict[int, AwaitedCall] = {}
         weakref.finalize(self, self._home.stop).atexit = False
-        hosts.add(self)
 
     @staticmethod
     def open(
@@ -110,7 +95,7 @@ class Host:
         lease: float = 30.0,
         max_attempts: int = 10,
         key_ttl: float = 86_400.0,
-    ) -> Host:
+    ) -> DurableHost:
         """A host of durable runs, for who has no service: safe retries, approvals, cancellation, deadlines and events.
 
         What is overdue is ended before this returns. Dispatching waits for the commit, without the GIL; the methods are those of
@@ -134,8 +119,6 @@ class Host:
             OSError: The file cannot be opened: it belongs to another application, was written by a newer version or is damaged,
                 its directory does not exist, or other processes kept it for 10 seconds.
         """
-        from ._durable import DurableHost
-
         return DurableHost(
             url,
             max_message_bytes=max_message_bytes,
@@ -148,7 +131,7 @@ class Host:
         )
 
     def dispatch_json(
-        self, data: bytes | bytearray | memoryview | str, *, principal: str | None = None, timeout: float | None = None
+        self, data: bytes | bytearray | memoryview | str, *, principal: str = ABSENT, timeout: float | None = None
     ) -> bytes:
         """The response to a message.
 
@@ -157,7 +140,8 @@ class Host:
 
         Args:
             data: The message. What can change while it is read is copied.
-            principal: Whom the transport authenticated; it reaches the service as ``call.principal``.
+            principal: Whom the transport authenticated; it reaches the service as ``call.principal``, which is None when it is
+                left out. None is refused, so that a principal that is missing by mistake does not turn into a call without one.
             timeout: How many seconds to wait for an ``async def`` method; the host's when None. Then the answer is
                 ``unavailable`` and the coroutine is cancelled. A ``def`` method is never cut short.
 
@@ -165,138 +149,97 @@ class Host:
             One response envelope. Failures of the protocol are responses too.
 
         Raises:
-            TypeError: ``data`` is something else, a dict for example.
-            ValueError: ``principal`` is empty, or ``timeout`` is not positive.
+            TypeError: ``data`` is something else, a dict for example; ``principal`` is None.
+            ValueError: ``principal`` is empty or has U+0000 in it, or ``timeout`` is not positive.
             RuntimeError: The method is ``async def`` and an event loop runs in this thread (await :meth:`dispatch_json_async`
                 instead), or the home loop does not run; or this process is a fork of the one that made the host.
         """
-        if timeout is not None:
-            check_timeout(timeout)
+        seconds = self._timeout if timeout is None else checked_timeout(timeout)
         opening = self._open
         call, operation, request = opening(data, principal)
         if call is None:
+            forward_log(self._native)
             answer: bytes = request
             return answer
         try:
             result = self._methods[operation](request, call)
             response = _complete(call, result)
+            if response is None:
+                response = response_or_awaitable(call, result)
         except BaseException as error:
             return failed(call, error)
         if response is None:
-            return self._wait(call, result, timeout)
+            return self._wait(call, result, seconds)
         return response
 
     async def dispatch_json_async(
-        self, data: bytes | bytearray | memoryview | str, *, principal: str | None = None, timeout: float | None = None
+        self, data: bytes | bytearray | memoryview | str, *, principal: str = ABSENT, timeout: float | None = None
     ) -> bytes:
-        """The response to a message, awaited.
+        """The response to a message, awaited in a task of asyncio.
 
-        ``async def`` methods run in the task that awaits; cancelling it cancels them. ``def`` methods run on the loop's thread
-        and block it meanwhile. Arguments, result and errors are those of :meth:`dispatch_json`.
+        ``async def`` methods run in the task that awaits; cancelling it cancels them, and so does ``timeout``, which ends the
+        wait when the method has ended. ``def`` methods run on the loop's thread and block it meanwhile. Arguments, result and
+        errors are those of :meth:`dispatch_json`.
         """
-        if timeout is not None:
-            check_timeout(timeout)
+        if _running_loop() is None:
+            raise no_asyncio()
+        seconds = self._timeout if timeout is None else checked_timeout(timeout)
         opening = self._open
         call, operation, request = opening(data, principal)
         if call is None:
+            forward_log(self._native)
             answer: bytes = request
             return answer
         try:
             result = self._methods[operation](request, call)
             response = _complete(call, result)
+            if response is None:
+                response = response_or_awaitable(call, result)
         except BaseException as error:
             return failed(call, error)
-        if response is not None:
-            return response
-        seconds = self._timeout if timeout is None else timeout
-        if seconds is None:
-            return await self._answer(call, result)
-        return await self._answer_within(call, result, seconds)
-
-    def is_sensitive_name(self, name: str) -> bool:
-        """Whether this host keeps ``name`` out of metadata."""
-        return self._native.is_sensitive_name(name)
-
-    def close(self, timeout: float | None = None) -> None:
-        """Refuses new calls, which are answered ``unavailable``, and waits for those in flight.
-
-        Args:
-            timeout: How many seconds to wait; for as long as it takes when None. What is in flight then is answered
-                ``unavailable``, and its coroutine cancelled.
-
-        Raises:
-            RuntimeError: Called from a method of the host's own service, or in the thread of a loop on which calls of the host
-                are waiting: use :meth:`aclose` there.
-
-        Closing twice is closing once. In a fork it only forgets: the calls are the parent's.
-        """
-        if self._native.is_forked():
-            return
-        self._refuse_inside()
-        self._refuse_blocking()
-        check_timeout(timeout, zero=True)
-        until = Deadline(timeout)
-        pause = 0.0005
-        while not self._native.drain() and not until.passed():
-            # A sleep is what Ctrl-C ends; the native wait would not be.
-            time.sleep(until.at_most(pause))
-            pause = min(pause * 2, _DRAIN_PAUSE)
-        self._abandon()
-        self._end()
-
-    async def aclose(self, timeout: float | None = None) -> None:
-        """Like :meth:`close`, without blocking the event loop."""
-        if self._native.is_forked():
-            return
-        self._refuse_inside()
-        check_timeout(timeout, zero=True)
-        until = Deadline(timeout)
-        pause = 0.0005
-        while not self._native.drain() and not until.passed():
-            await asyncio.sleep(until.at_most(pause))
-            pause = min(pause * 2, _DRAIN_PAUSE)
-        self._abandon()
-        await asyncio.to_thread(self._end)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        self.close()
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        await self.aclose()
+        if response is None:
+            return await self._answer(call, result, seconds)
+        return response
 
     def __repr__(self) -> str:
         return f"<agenthost.Host of a {self._service}>"
 
-    async def _answer(self, call: OpenCall, awaitable: Awaitable[Any]) -> bytes:
-        """Awaits the service in this task."""
+    def answer_all(self) -> set[threading.Thread]:
+        """Answers every call in flight, and wakes those who wait for one. For the package's own use."""
+        self._abandoned = True
+        threads = super().answer_all()
+        for awaited in list(self._awaited.values()):
+            awaited.cancel_from_any_thread()
+        return threads
+
+    async def _answer(self, call: OpenCall, awaitable: Awaitable[Any], seconds: float | None) -> bytes:
+        """Awaits the service in this task, for some seconds at the most."""
         task = asyncio.current_task()
         if task is None:
-            raise RuntimeError("dispatch_json_async: expected to be awaited in an asyncio task")
-        self._tasks[id(call)] = task
+            discard(awaitable)
+            call.give_up("cancelled")
+            raise no_asyncio()
+        awaited = AwaitedCall(call, task)
+        self._awaited[id(call)] = awaited
+        timer = None if seconds is None else task.get_loop().call_later(seconds, awaited.expire)
         response: bytes | None
         try:
             if self._abandoned:
                 discard(awaitable)
                 return decided(call.give_up("cancelled"))
-            response = call.complete(await awaitable)
+            result = await awaitable
+            response = call.complete(result)
             if response is None:
+                response = response_or_awaitable(call, result)
+            if response is None:
+                discard(result)
                 raise TypeError(f"{call.operation.value} returned something to await from what was awaited: expected a result")
         except asyncio.CancelledError as error:
-            if call.is_abandoned():
-                response = call.give_up("cancelled")
-                if response is None or still_cancelled(task):
-                    raise
-            elif was_cancelled(task):
+            awaited.end()
+            if awaited.is_cancelled_by_others():
                 call.give_up("cancelled")
                 raise
-            else:
-                response = failed(call, error)
+            response = call.give_up("cancelled") if awaited.is_cancelled_by_host() else failed(call, error)
         except GeneratorExit as error:
             if error.__traceback__ is None or error.__traceback__.tb_next is None:
                 # Not the service's: this coroutine is being closed.
@@ -306,27 +249,15 @@ class Host:
         except BaseException as error:
             response = failed(call, error)
         finally:
-            self._tasks.pop(id(call), None)
+            if timer is not None:
+                timer.cancel()
+            awaited.end()
+            self._awaited.pop(id(call), None)
         return decided(response)
 
-    async def _answer_within(self, call: OpenCall, awaitable: Awaitable[Any], seconds: float) -> bytes:
-        """Awaits the service in a task of its own, for some seconds at the most."""
-        task = asyncio.ensure_future(self._answer(call, awaitable))
-        try:
-            await asyncio.wait({task}, timeout=seconds)
-        except asyncio.CancelledError:
-            call.give_up("cancelled")
-            task.cancel()
-            raise
-        if task.done():
-            return task.result()
-        response = call.give_up("timeout")
-        task.cancel()
-        return await task if response is None else response
-
-    def _wait(self, call: OpenCall, awaitable: Awaitable[Any], timeout: float | None) -> bytes:
+    def _wait(self, call: OpenCall, awaitable: Awaitable[Any], seconds: float | None) -> bytes:
         """Lets the service run on the home loop, and waits for it in this thread."""
-        until = Deadline(self._timeout if timeout is None else timeout)
+        until = Deadline(seconds)
         at_home = self._answer_at_home(call, awaitable)
         try:
             refuse_running_loop()
@@ -360,16 +291,16 @@ class Host:
     ) -> bytes:
         while True:
             try:
-                outcome = future.result(until.at_most(_LOOK))
+                outcome = future.result(until.at_most(_POLL_INTERVAL))
             except concurrent.futures.CancelledError:
                 return decided(call.give_up("dropped"))
             except concurrent.futures.TimeoutError:
                 why: Literal["timeout", "dropped"]
                 if until.passed():
                     why = "timeout"
-                elif loop.is_closed() or not loop.is_running():
+                elif self._home.has_ended(loop):
                     why = "dropped"
-                    logger.error("the host's home loop ended under a call; it is answered as dropped")
+                    log_error("the host's home loop ended under a call; it is answered as dropped")
                 else:
                     continue
                 response = call.give_up(why)
@@ -384,25 +315,22 @@ class Host:
     async def _answer_at_home(self, call: OpenCall, awaitable: Awaitable[Any]) -> bytes | KeyboardInterrupt:
         """Like :meth:`_answer`, with an interrupt handed over to the thread that waits: it must not end the loop."""
         try:
-            return await self._answer(call, awaitable)
+            return await self._answer(call, awaitable, None)
         except KeyboardInterrupt as interrupt:
             return interrupt
 
-    def _abandon(self) -> None:
-        """Answers every call in flight, and wakes those who wait for one."""
-        self._abandoned = True
-        while not self._native.close():
-            time.sleep(0.0005)
-        for task in list(self._tasks.values()):
-            with contextlib.suppress(RuntimeError):
-                task.get_loop().call_soon_threadsafe(task.cancel)
+    def _is_drained(self) -> bool:
+        for key, awaited in list(self._awaited.items()):
+            if awaited.loop().is_closed():
+                # Nothing runs in that task any more, not even what would take the call from the list.
+                awaited.call.give_up("dropped")
+                self._awaited.pop(key, None)
+        return super()._is_drained()
 
-    def _end(self, *, exiting: bool = False) -> None:
-        """Lets go of what the host has of its own, and waits for it; not for long when the interpreter exits."""
-        self._home.stop(join=1 if exiting else 5)
+    def _end(self, seconds: float | None = None) -> None:
+        self._home.stop(join=_LOOP_END if seconds is None else seconds)
 
     def _refuse_inside(self) -> None:
-        """Closing from a method of the own service could only wait for itself."""
         frame = inspect.currentframe()
         while frame is not None:
             if frame.f_code in _DISPATCHING and frame.f_locals.get("self") is self:
@@ -414,7 +342,7 @@ class Host:
             loop = asyncio.get_running_loop()
         except RuntimeError:
             return
-        if any(task.get_loop() is loop for task in list(self._tasks.values())):
+        if any(awaited.loop() is loop for awaited in list(self._awaited.values())):
             raise RuntimeError("close() would block the event loop on which calls of the host are waiting: await aclose()")
 
 

@@ -1,46 +1,54 @@
-"""The logger of the package, and what becomes of an exception that a service raised."""
+"""The logger of the package. Nothing that a handler or a filter of the application raises changes what a dispatch answers."""
 
 from __future__ import annotations
 
 import logging
-
-from ._errors import HostError
-from ._native import Call, OpenCall
-from ._words import ErrorCode
+from typing import NoReturn, Protocol
 
 logger = logging.getLogger("agenthost")
 logger.addHandler(logging.NullHandler())
 
 
-def failed(call: OpenCall, error: BaseException) -> bytes:
-    """The response to what a service raised.
+class LogSource(Protocol):
+    """Something of the core that has log records to fetch."""
 
-    ``KeyboardInterrupt`` is raised again: it is the caller's. Of everything else but a :class:`HostError` nothing gets into the
-    response, and all of it into the log.
-    """
-    if isinstance(error, KeyboardInterrupt):
-        call.give_up("cancelled")
-        raise error
-    if isinstance(error, HostError):
+    def take_log(self) -> list[tuple[str, str]]:
+        """Each record as the name of the logger's method for its level, and its text."""
+        ...
+
+
+def forward_log(source: LogSource) -> None:
+    """Gives the core's records to the logger."""
+    for method, text in source.take_log():
         try:
-            response = call.refuse(error)
-        except Exception as broken:
-            broken.__cause__ = error
-            _log(call, "raised a HostError that cannot be written", broken)
-            return decided(call.internal())
-        if error.code is ErrorCode.INTERNAL:
-            _log(call, "failed", error)
-        return decided(response)
-    _log(call, "failed", error)
-    return decided(call.internal())
+            getattr(logger, method)("%s", text)
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:
+            show_unraisable(error)
 
 
-def decided(response: bytes | None) -> bytes:
-    """The response, which is there."""
-    if response is None:
-        raise RuntimeError("another thread is answering this call")
-    return response
+def log_error(message: str, *arguments: object, cause: BaseException | None = None) -> None:
+    """Logs an error, with the traceback of its cause."""
+    try:
+        logger.error(message, *arguments, exc_info=cause)
+    except KeyboardInterrupt:
+        # It is the interrupt of whoever waits here.
+        raise
+    except BaseException as error:
+        show_unraisable(error)
 
 
-def _log(call: Call, what: str, error: BaseException) -> None:
-    logger.error("%s %s, request %r", call.operation.value, what, call.request_id, exc_info=error)
+def show_unraisable(error: BaseException) -> None:
+    """Gives an exception that concerns no caller to ``sys.unraisablehook``."""
+    _Unraisable(error)
+
+
+class _Unraisable:
+    """Raises when it is let go, which is at once: CPython gives that to the hook, and offers no other way to do so."""
+
+    def __init__(self, error: BaseException) -> None:
+        self._error = error
+
+    def __del__(self) -> NoReturn:
+        raise self._error

@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any, Protocol, TypeAlias
 
 from ._dicts import EventPageDict, RunSubmissionDict, RunViewDict
+from ._enums import Operation
 from ._native import (
     Call,
     CancelRun,
@@ -19,7 +20,6 @@ from ._native import (
     RunSubmission,
     RunView,
 )
-from ._words import Operation
 
 #: What the four mutations may return.
 SubmissionResult: TypeAlias = RunSubmission | RunSubmissionDict | Awaitable[RunSubmission] | Awaitable[RunSubmissionDict]

@@ -11,22 +11,22 @@ import itertools
 import threading
 import weakref
 
-from ._native import Bell, Waiting
+from ._native import Notifier, Waiting
 
 
-class LoopBell:
+class LoopNotifier:
     """The calls that tasks of one event loop wait for."""
 
-    __slots__ = ("bell", "calls", "keys")
+    __slots__ = ("calls", "keys", "native")
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
-        self.bell = Bell()
+        self.native = Notifier()
         self.keys = itertools.count(1)
         self.calls: dict[int, tuple[Waiting, asyncio.Future[bytes]]] = {}
-        loop.add_reader(self.bell.fileno(), self._rung)
+        loop.add_reader(self.native.fileno(), self._notified)
 
-    def _rung(self) -> None:
-        for key in self.bell.answered():
+    def _notified(self) -> None:
+        for key in self.native.answered():
             # It may be gone: answered before it waited, or cancelled.
             waiting, future = self.calls.pop(key, (None, None))
             if waiting is None or future is None or future.done():
@@ -36,19 +36,19 @@ class LoopBell:
                 future.set_result(response)
 
 
-_bells: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, LoopBell] = weakref.WeakKeyDictionary()
+_notifiers: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, LoopNotifier] = weakref.WeakKeyDictionary()
 _lock = threading.Lock()
 
 
-def bell_of(loop: asyncio.AbstractEventLoop) -> LoopBell:
-    """The bell that this loop, which runs in this thread, watches."""
-    bell = _bells.get(loop)
-    if bell is None:
-        bell = LoopBell(loop)
+def notifier_of(loop: asyncio.AbstractEventLoop) -> LoopNotifier:
+    """The notifier that this loop, which runs in this thread, watches."""
+    notifier = _notifiers.get(loop)
+    if notifier is None:
+        notifier = LoopNotifier(loop)
         with _lock:
-            for other in list(_bells):
+            for other in list(_notifiers):
                 # A call that was never answered would keep it.
                 if other.is_closed():
-                    del _bells[other]
-            _bells[loop] = bell
-    return bell
+                    del _notifiers[other]
+            _notifiers[loop] = notifier
+    return notifier

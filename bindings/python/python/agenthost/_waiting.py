@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import concurrent.futures
-import inspect
-import sys
 import time
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Iterator
+from types import CoroutineType
 from typing import Any
+
+#: The first pause of who polls, in seconds; it doubles up to the last one.
+_FIRST_PAUSE, _LAST_PAUSE = 0.0005, 0.05
 
 
 class Deadline:
@@ -25,6 +27,13 @@ class Deadline:
     def at_most(self, seconds: float) -> float:
         return seconds if self._at is None else max(0.0, min(seconds, self._at - time.monotonic()))
 
+    def pauses(self) -> Iterator[float]:
+        """How many seconds to pause each time, until the deadline."""
+        pause = _FIRST_PAUSE
+        while not self.passed():
+            yield self.at_most(pause)
+            pause = min(pause * 2, _LAST_PAUSE)
+
 
 def refuse_running_loop() -> None:
     try:
@@ -37,33 +46,19 @@ def refuse_running_loop() -> None:
     )
 
 
+def no_asyncio() -> RuntimeError:
+    return RuntimeError(
+        "dispatch_json_async and aclose have to be awaited in a task of asyncio, and none runs here: under another framework "
+        "call dispatch_json or close in a thread, for example with trio.to_thread.run_sync"
+    )
+
+
 def discard(awaitable: Awaitable[Any]) -> None:
     """A coroutine that never starts says so in a warning, unless it is closed."""
-    if inspect.iscoroutine(awaitable):
+    if isinstance(awaitable, CoroutineType):
         awaitable.close()
 
 
 def cancel(future: concurrent.futures.Future[Any], loop: asyncio.AbstractEventLoop) -> None:
     if not loop.is_closed():
         future.cancel()
-
-
-if sys.version_info >= (3, 11):
-
-    def was_cancelled(task: asyncio.Task[Any]) -> bool:
-        """Whether somebody has cancelled the task, or the service raised ``CancelledError`` by itself."""
-        return task.cancelling() > 0
-
-    def still_cancelled(task: asyncio.Task[Any]) -> bool:
-        """Takes back the cancellation by which the host woke the task. True when there was another."""
-        return task.uncancel() > 0
-
-else:
-
-    def was_cancelled(task: asyncio.Task[Any]) -> bool:
-        """Python 3.10 does not say who cancelled."""
-        return True
-
-    def still_cancelled(task: asyncio.Task[Any]) -> bool:
-        """Python 3.10 does not say who cancelled."""
-        return False

@@ -1,12 +1,12 @@
-"""The contract's words as enums. A member equals its name on the wire, and every function takes either.
+"""The contract's names as enums. A member equals its name on the wire, and every function takes either.
 
-The core owns the words; a test compares these with it.
+The core owns the names; a test compares these with it.
 """
 
 from enum import Enum
 
 
-class _Word(str, Enum):
+class _Name(str, Enum):
     """What ``enum.StrEnum`` is from Python 3.11 on."""
 
     def __str__(self) -> str:
@@ -16,7 +16,7 @@ class _Word(str, Enum):
         return format(str(self.value), spec)
 
 
-class Operation(_Word):
+class Operation(_Name):
     """One of the six operations."""
 
     CREATE_RUN = "create_run"
@@ -27,7 +27,7 @@ class Operation(_Word):
     LIST_EVENTS = "list_events"
 
 
-class RunStatus(_Word):
+class RunStatus(_Name):
     """The state of a run. The last four are terminal."""
 
     CREATED = "created"
@@ -39,7 +39,7 @@ class RunStatus(_Word):
     TIMED_OUT = "timed_out"
 
 
-class Resolution(_Word):
+class Resolution(_Name):
     """What became of an approval."""
 
     PENDING = "pending"
@@ -47,7 +47,7 @@ class Resolution(_Word):
     DENIED = "denied"
 
 
-class ErrorCode(_Word):
+class ErrorCode(_Name):
     """The codes of the contract. Nothing else is ever written."""
 
     INVALID_REQUEST = "invalid_request"
@@ -58,3 +58,17 @@ class ErrorCode(_Word):
     CONFLICT = "conflict"
     UNAVAILABLE = "unavailable"
     INTERNAL = "internal"
+
+
+class ConflictReason(_Name):
+    """Why durable runs answer ``conflict``."""
+
+    REVISION_MISMATCH = "revision_mismatch"
+    INVALID_STATE = "invalid_state"
+    APPROVAL_MISMATCH = "approval_mismatch"
+    RUN_EXISTS = "run_exists"
+    IDEMPOTENCY_MISMATCH = "idempotency_mismatch"
+    CLAIM_HELD = "claim_held"
+    CLAIM_LOST = "claim_lost"
+    CURSOR_EXPIRED = "cursor_expired"
+    CURSOR_AHEAD = "cursor_ahead"
