@@ -31,6 +31,7 @@ pub(crate) struct Opening {
 impl Opening {
     /// Begins to open. Times are in seconds.
     #[new]
+    #[allow(clippy::too_many_arguments, reason = "one for each option")]
     fn new(
         url: &Bound<'_, PyString>,
         max_message_bytes: usize,
@@ -39,6 +40,7 @@ impl Opening {
         lease: f64,
         max_attempts: u64,
         key_ttl: f64,
+        operators: Vec<String>,
     ) -> PyResult<Self> {
         let url = str_of("url", url)?.to_owned();
         let log = Arc::new(LogQueue::default());
@@ -47,6 +49,7 @@ impl Opening {
             lease: Some(seconds("lease", lease)?),
             max_attempts: Some(max_attempts),
             key_ttl: Some(seconds("key_ttl", key_ttl)?),
+            operators,
         };
         let runs = settings.runs_options(Some(log.hook())).map_err(bad_setting)?;
         let host = settings.host.options(Some(log.hook())).map_err(bad_setting)?;

@@ -82,7 +82,7 @@ def test_a_file_of_a_newer_version_is_refused(tmp_path: Path, url: str) -> None:
     ("options", "error", "message"),
     [
         ({"max_message_bytes": 0}, ValueError, "max_message_bytes: expected at least 1"),
-        ({"sensitive_names": "session"}, TypeError, "several names"),
+        ({"sensitive_names": "session"}, TypeError, "several strings"),
         ({"sensitive_names": ["日本"]}, ValueError, "ASCII letter or digit"),
         ({"timeout": 0}, ValueError, "more than 0"),
         ({"lease": 0}, ValueError, "lease: expected 1 ms to 24 hours"),
@@ -201,6 +201,15 @@ def test_a_run_belongs_to_the_principal_that_created_it() -> None:
     assert ok(host.dispatch_json(get_run(), principal="alice"))
     assert code(host.dispatch_json(get_run(), principal="bob")) == "not_found"
     assert conflict(host.dispatch_json(create(), principal="bob")) == "run_exists"
+
+
+def test_operators_see_every_run_and_others_their_own() -> None:
+    with Host.open(MEMORY, require_principal=True, operators=["ops"]) as host:
+        assert ok(host.dispatch_json(create(), principal="ada"))
+        assert ok(host.dispatch_json(get_run(), principal="ops"))["runId"] == "run-1"
+        assert code(host.dispatch_json(get_run(), principal="bob")) == "not_found"
+    with pytest.raises(TypeError, match="operators: expected several strings"):
+        Host.open(MEMORY, operators="ops")
 
 
 def test_limits_and_sensitive_names_hold() -> None:

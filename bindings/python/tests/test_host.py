@@ -172,7 +172,7 @@ def test_a_subclass_of_service_that_lacks_a_method_cannot_be_made() -> None:
         ({"max_message_bytes": 0}, ValueError, "at least 1"),
         ({"max_message_bytes": True}, TypeError, "found bool"),
         ({"max_message_bytes": "1"}, TypeError, "found str"),
-        ({"sensitive_names": "session"}, TypeError, "several names"),
+        ({"sensitive_names": "session"}, TypeError, "several strings"),
         ({"sensitive_names": ["日本"]}, ValueError, "ASCII letter or digit"),
         ({"timeout": 0}, ValueError, "more than 0"),
         ({"timeout": -1}, ValueError, "more than 0"),

@@ -36,10 +36,10 @@ def check_count(name: str, value: int, least: int) -> None:
         raise ValueError(f"{name}: expected at least {least}, and less than 2**63")
 
 
-def several_names(sensitive_names: Iterable[str]) -> list[str]:
-    if isinstance(sensitive_names, str):
-        raise TypeError("sensitive_names: expected several names, found one string")
-    return list(sensitive_names)
+def string_list(name: str, values: Iterable[str]) -> list[str]:
+    if isinstance(values, str):
+        raise TypeError(f"{name}: expected several strings, found one string")
+    return list(values)
 
 
 def copy_mapping(value: object) -> dict[Any, Any] | None:

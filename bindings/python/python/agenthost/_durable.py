@@ -6,7 +6,7 @@ import asyncio
 import threading
 from collections.abc import Iterable
 
-from ._arguments import ABSENT, check_count, checked_seconds, checked_timeout, several_names
+from ._arguments import ABSENT, check_count, checked_seconds, checked_timeout, string_list
 from ._base_host import BaseHost
 from ._log import forward_log
 from ._native import NativeDurableHost, Opening
@@ -35,6 +35,7 @@ class DurableHost(BaseHost):
         lease: float,
         max_attempts: int,
         key_ttl: float,
+        operators: Iterable[str],
     ) -> None:
         if not isinstance(url, str):
             raise TypeError(f'url: expected a string such as "sqlite:runs.db", found {type(url).__name__}')
@@ -43,7 +44,17 @@ class DurableHost(BaseHost):
         lease = checked_seconds("lease", lease)
         check_count("max_attempts", max_attempts, 0)
         key_ttl = checked_seconds("key_ttl", key_ttl)
-        opening = Opening(url, max_message_bytes, several_names(sensitive_names), require_principal, lease, max_attempts, key_ttl)
+        sensitive, seeing_all = string_list("sensitive_names", sensitive_names), string_list("operators", operators)
+        opening = Opening(url, max_message_bytes, sensitive, require_principal, lease, max_attempts, key_ttl, seeing_all)
+            url,
+            max_message_bytes,
+            string_list("sensitive_names", sensitive_names),
+            require_principal,
+            lease,
+            max_attempts,
+            key_ttl,
+            string_list("operators", operators),
+        )
         self._durable = _opened(opening)
         self._kind = url.partition(":")[0]
         super().__init__(self._durable, seconds)

@@ -16,7 +16,7 @@ from collections.abc import Awaitable, Iterable
 from typing import Any, Literal
 
 from ._answers import decided, failed, response_or_awaitable
-from ._arguments import ABSENT, check_count, checked_timeout, several_names
+from ._arguments import ABSENT, check_count, checked_timeout, string_list
 from ._awaited import AwaitedCall
 from ._base_host import BaseHost
 from ._durable import DurableHost
@@ -76,8 +76,10 @@ class Host(BaseHost):
         if loop is None:
             with contextlib.suppress(RuntimeError):
                 loop = asyncio.get_running_loop()
-        super().__init__(NativeHost(max_message_bytes, several_names(sensitive_names), require_principal), seconds)
-        self._open = self._native.open
+        super().__init__(
+            NativeHost(max_message_bytes, string_list("sensitive_names", sensitive_names), require_principal), seconds
+        )
+        self._open = native.open
         self._home = HomeLoop(loop)
         self._abandoned = False
         # The calls on which a task waits, by the call's id.
@@ -95,6 +97,7 @@ class Host(BaseHost):
         lease: float = 30.0,
         max_attempts: int = 10,
         key_ttl: float = 86_400.0,
+        operators: Iterable[str] = (),
     ) -> DurableHost:
         """A host of durable runs, for who has no service: safe retries, approvals, cancellation, deadlines and events.
 
@@ -112,6 +115,7 @@ class Host(BaseHost):
                 otherwise: 0.001 to 86,400.
             max_attempts: How often a run may be taken over from a silent worker before it fails.
             key_ttl: How many seconds an idempotency key is remembered from its request on.
+            operators: Principals that see every run. Others see their own, and a call without a principal sees every run.
 
         Raises:
             TypeError: An argument has another type.
@@ -128,6 +132,7 @@ class Host(BaseHost):
             lease=lease,
             max_attempts=max_attempts,
             key_ttl=key_ttl,
+            operators=operators,
         )
 
     def dispatch_json(

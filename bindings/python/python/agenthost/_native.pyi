@@ -408,6 +408,7 @@ class Opening:
         lease: float,
         max_attempts: int,
         key_ttl: float,
+        operators: list[str],
     ) -> Opening: ...
     def wait(self, seconds: float) -> NativeDurableHost | None: ...
 
