@@ -219,3 +219,9 @@ test('negotiateVersion and isSensitiveName', () => {
   assert.equal(isSensitiveName('max_tokens'), false);
   assert.throws(() => isSensitiveName(), TypeError);
 });
+
+test('a request of lists that refer to each other is refused before it is written', () => {
+  let shared = 'word';
+  for (let level = 0; level < 20; level++) shared = [shared, shared, shared, shared];
+  assert.throws(() => encodeRequest('create_run', { context: { runId: 'a' }, input: shared }), /^RangeError: expected at most \d+ bytes of JSON/);
+});

@@ -3,6 +3,8 @@
 // And it refuses what JSON.stringify would change without a word.
 
 const { isAnyArrayBuffer, isArrayBufferView, isBoxedPrimitive, isDate, isMap, isPromise, isRegExp, isSet, isWeakMap, isWeakSet } = require('node:util').types;
+const { getPrototypeOf, prototype: objectPrototype } = Object;
+const { hasOwnProperty } = objectPrototype;
 const dateToJson = Date.prototype.toJSON;
 
 /** What nests deeper is left to JSON.stringify, which finds out whether it is a circle. */
@@ -27,6 +29,7 @@ class TooLong extends RangeError {
 function stringify(value, most, path) {
   const left = measure(value, most, 0);
   if (left >= 0) return JSON.stringify(value);
+  if (left > WRITES_ITSELF) throw new TooLong(most);
   const found = left === UNFAITHFUL ? find(value) : undefined;
   if (found !== undefined) refuse(path, found);
   return stringifyWatched(value, most, path);
@@ -61,17 +64,19 @@ function measure(value, room, depth) {
 }
 
 function measureObject(value, room, depth) {
-  if (depth === DEEPEST || room < 0) return WRITES_ITSELF;
+  if (room < 0) return room;
+  if (depth === DEEPEST) return WRITES_ITSELF;
   if (typeof value.toJSON === 'function') return isDate(value) && value.toJSON === dateToJson ? room - 4 : WRITES_ITSELF;
   if (Array.isArray(value)) return measureArray(value, room, depth);
-  if (value.constructor !== Object) {
+  const isPlain = getPrototypeOf(value) === objectPrototype;
+  if (!isPlain) {
     if (isOpaque(value)) return UNFAITHFUL;
     if (isBoxedPrimitive(value)) return WRITES_ITSELF;
   }
-  // A bracket, and for each member two quotation marks, a colon, and a comma or the other bracket. Inherited members are counted, too: an
-  // object that has any is seldom, and watched if they matter.
+  // A bracket, and for each member two quotation marks, a colon, and a comma or the other bracket.
   let left = room - 1;
   for (const name in value) {
+    if (!isPlain && !hasOwnProperty.call(value, name)) continue;
     const member = value[name];
     if (typeof member === 'string') left -= name.length + member.length + 6;
     else if (member !== undefined) left = measure(member, left - name.length - 4, depth + 1);

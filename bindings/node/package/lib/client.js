@@ -20,7 +20,7 @@ const LONGEST_RETRY_DELAY_MS = 30_000;
 const supportedVersions = Object.freeze(native.supportedVersions());
 
 /** Lets go of the native half of requests that nobody can reach any more. */
-const lost = new FinalizationRegistry((number) => native.releaseRequest(number));
+const unreachable = new FinalizationRegistry((number) => native.releaseRequest(number));
 
 /** A request, frozen: its bytes are the same each time, so that a retry is a retry. */
 class PreparedRequest {
@@ -33,7 +33,7 @@ class PreparedRequest {
     this.operation = operation;
     this.requestId = requestId;
     this.idempotencyKey = idempotencyKey;
-    lost.register(this, number, this);
+    unreachable.register(this, number, this);
   }
 
   /** The envelope, a new copy each time: the transport may change or transfer it. */
@@ -47,7 +47,7 @@ class PreparedRequest {
 
   /** Lets go of the native half at once: finalizers wait for the event loop, which a busy client may not give them. */
   static release(prepared) {
-    lost.unregister(prepared);
+    unreachable.unregister(prepared);
     native.releaseRequest(prepared.#number);
   }
 }
