@@ -46,15 +46,6 @@ class DurableHost(BaseHost):
         key_ttl = checked_seconds("key_ttl", key_ttl)
         sensitive, seeing_all = string_list("sensitive_names", sensitive_names), string_list("operators", operators)
         opening = Opening(url, max_message_bytes, sensitive, require_principal, lease, max_attempts, key_ttl, seeing_all)
-            url,
-            max_message_bytes,
-            string_list("sensitive_names", sensitive_names),
-            require_principal,
-            lease,
-            max_attempts,
-            key_ttl,
-            string_list("operators", operators),
-        )
         self._durable = _opened(opening)
         self._kind = url.partition(":")[0]
         super().__init__(self._durable, seconds)

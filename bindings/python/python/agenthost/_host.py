@@ -76,9 +76,8 @@ class Host(BaseHost):
         if loop is None:
             with contextlib.suppress(RuntimeError):
                 loop = asyncio.get_running_loop()
-        super().__init__(
-            NativeHost(max_message_bytes, string_list("sensitive_names", sensitive_names), require_principal), seconds
-        )
+        native = NativeHost(max_message_bytes, string_list("sensitive_names", sensitive_names), require_principal)
+        super().__init__(native, seconds)
         self._open = native.open
         self._home = HomeLoop(loop)
         self._abandoned = False
