@@ -10,7 +10,8 @@ use serde_json::{Value, json};
 
 use crate::{FILLER, Scratch, create, open, ratio, settle};
 
-const WARM_UP: Duration = Duration::from_millis(200);
+/// How many runs each caller creates before anything is measured.
+const WARM_UP: u64 = 200;
 /// The best of some windows counts: what else the machine does only takes away.
 const WINDOWS: usize = 4;
 const WINDOW: Duration = Duration::from_millis(400);
@@ -56,7 +57,7 @@ pub(crate) fn measure(scratch: &Scratch) -> (Value, Value) {
 fn rate(scratch: &Scratch, callers: usize, ids: Ids) -> (f64, Value) {
     let path = scratch.file();
     let runs = open(&path);
-    settle(&runs);
+    settle(&runs, &path);
     let (created, stop) = (Arc::new(AtomicU64::new(0)), Arc::new(AtomicBool::new(false)));
     let together = Arc::new(Barrier::new(callers + 1));
     let threads: Vec<_> = (0..callers)
@@ -72,7 +73,9 @@ fn rate(scratch: &Scratch, callers: usize, ids: Ids) -> (f64, Value) {
         })
         .collect();
     together.wait();
-    thread::sleep(WARM_UP);
+    while created.load(Ordering::Relaxed) < WARM_UP * callers as u64 {
+        thread::sleep(Duration::from_millis(1));
+    }
     let rate = (0..WINDOWS).fold(0.0_f64, |best, _| {
         let (before, begun) = (created.load(Ordering::Relaxed), Instant::now());
         thread::sleep(WINDOW);

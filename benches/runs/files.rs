@@ -8,7 +8,7 @@ use agenthost::service::{Answer, Call, ListEvents, Request};
 use rusqlite::Connection;
 use serde_json::{Value, json};
 
-use crate::{Scratch, create, median, open, ratio, settle};
+use crate::{Scratch, create, median, open, ratio, settle, wait_until_moved};
 
 const ROUNDS: usize = 10;
 const APPENDS: usize = 60;
@@ -20,7 +20,8 @@ const CLAIMS: usize = 200;
 /// An append by one caller at 0 and at 5,000 admitted results of 1 KiB, beside a bare commit of one row by SQLite: first while both
 /// logs grow, then in logs that have their size.
 pub(crate) fn appends(scratch: &Scratch) -> Value {
-    let runs = open(&scratch.file());
+    let path = scratch.file();
+    let runs = open(&path);
     create(&runs, "run").expect("a run is created");
     let request = ClaimRequest { agent_ids: vec!["agent".to_owned()], ..ClaimRequest::default() };
     let claimed = runs.claim(&request).wait().expect("it is claimed").expect("there is one");
@@ -33,7 +34,7 @@ pub(crate) fn appends(scratch: &Scratch) -> Value {
     let commit = || bare.commit();
 
     let (growing, bare_growing) = (median(GROWING, append), median(GROWING, commit));
-    settle(&runs);
+    settle(&runs, &path);
     bare.settle();
     let (at_0, bare_first) = in_turns(append, commit);
     let outcome = format!("\"{}\"", "x".repeat(1022));
@@ -50,8 +51,7 @@ pub(crate) fn appends(scratch: &Scratch) -> Value {
         })
         .collect();
     admitted.into_iter().for_each(|later| drop(later.wait().expect("it is admitted")));
-    // A pause is used to move the log.
-    std::thread::sleep(std::time::Duration::from_secs(1));
+    wait_until_moved(&path);
     let (at_5000, bare_then) = in_turns(append, commit);
     json!({
         "at_0_admitted": at_0,
@@ -150,7 +150,7 @@ pub(crate) fn claims(scratch: &Scratch, scale: usize) -> Value {
     for number in 0..CLAIMS {
         create(&runs, &format!("early-{number}")).expect("a run is created");
     }
-    settle(&runs);
+    settle(&runs, &path);
     let few = claim_among(&runs, CLAIMS);
     create(&runs, "run-again").expect("a run is created");
     let columns = "owner, agent_id, status, revision, head, first, epoch, worker, lease_ms, attempt, takeovers, ready_at, fp, created_at, updated_at";
@@ -179,7 +179,7 @@ pub(crate) fn claims(scratch: &Scratch, scale: usize) -> Value {
         assert!(runs.wait_for_work(&agents, std::time::Duration::ZERO).wait().expect("it looks"));
     });
     let growing = claim_among(&runs, CLAIMS);
-    settle(&runs);
+    settle(&runs, &path);
     let many = claim_among(&runs, CLAIMS);
     json!({
         format!("among_{count}"): many,

@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 use agenthost::protocol::{ExecutionContext, FreeJson, HostError, Metadata, Operation};
 use agenthost::runs::{ClaimRequest, NewEvent, Runs, RunsOptions};
 use agenthost::service::{Answer, Call, CreateRun, Request};
+use rusqlite::Connection;
 use serde_json::{Value, json};
 
 /// The type of the events that `settle` writes.
@@ -117,7 +118,7 @@ fn open(path: &Path) -> Runs {
 
 /// Writes so much that the log begins anew in a file that has its size: from then on commits write over it, as they do in any
 /// database that has been in use for a while. As long as it grows each sync has to record its new size as well.
-fn settle(runs: &Runs) {
+fn settle(runs: &Runs, path: &Path) {
     create_for(runs, "filler", &uuid::Uuid::now_v7().to_string()).expect("a run is created");
     let request = ClaimRequest { agent_ids: vec!["filler".to_owned()], ..ClaimRequest::default() };
     let claimed = runs.claim(&request).wait().expect("it is claimed").expect("there is one");
@@ -127,8 +128,24 @@ fn settle(runs: &Runs) {
         runs.append_events(&claimed.claim, &event, None).wait().expect("it is appended");
     }
     runs.complete(&claimed.claim, FreeJson::NULL).wait().expect("it is completed");
-    // A pause is used to move the rest.
-    std::thread::sleep(Duration::from_secs(1));
+    wait_until_moved(path);
+}
+
+/// Waits until the database holds everything that its log holds: a pause in the commits is used to move it.
+fn wait_until_moved(path: &Path) {
+    const LONGEST: Duration = Duration::from_secs(60);
+    let connection = Connection::open(path).expect("the database opens");
+    let begun = Instant::now();
+    loop {
+        let log =
+            connection.query_row("PRAGMA wal_checkpoint(NOOP)", [], |row| Ok((row.get::<_, i64>(1)?, row.get::<_, i64>(2)?)));
+        let (pages, moved) = log.expect("the log is measured");
+        if pages == moved {
+            return;
+        }
+        assert!(begun.elapsed() < LONGEST, "{moved} of {pages} pages of the log were moved in {LONGEST:?}");
+        std::thread::sleep(Duration::from_millis(1));
+    }
 }
 
 /// Creates a run of the agent `agent`, with a key of its own.

@@ -17,15 +17,16 @@ pub(crate) fn wait_for_work(path: &Path) {
     let runs = open(path);
     let agents = ["agent".to_owned()];
     let mut out = std::io::stdout();
-    println!("waiting");
     loop {
-        if !runs.wait_for_work(&agents, Duration::from_secs(60)).wait().expect("it waits") {
+        let waiting = runs.wait_for_work(&agents, Duration::from_secs(60));
+        writeln!(out, "waiting").and_then(|()| out.flush()).expect("the parent reads");
+        if !waiting.wait().expect("it waits") {
             return;
         }
         let notified = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).expect("a clock after 1970").as_nanos();
         let request = ClaimRequest { agent_ids: agents.to_vec(), ..ClaimRequest::default() };
         runs.claim(&request).wait().expect("it is claimed");
-        writeln!(out, "{notified}").and_then(|()| out.flush()).expect("the parent listens");
+        writeln!(out, "{notified}").and_then(|()| out.flush()).expect("the parent reads");
     }
 }
 
@@ -37,11 +38,9 @@ pub(crate) fn measure(scratch: &Scratch) -> Value {
         Command::new(program).arg("waiter").arg(&path).stdout(Stdio::piped()).spawn().expect("the waiting process starts");
     let mut lines = BufReader::new(child.stdout.take().expect("a pipe")).lines();
     let mut next = || lines.next().expect("it goes on").expect("it says text");
-    assert_eq!(next(), "waiting");
     let mut took: Vec<Duration> = (0..ROUNDS)
         .map(|round| {
-            // So that it waits again.
-            std::thread::sleep(Duration::from_millis(20));
+            assert_eq!(next(), "waiting");
             create(&runs, &format!("run-{round}")).expect("a run is created");
             let committed = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).expect("a clock after 1970").as_nanos();
             let notified: u128 = next().parse().expect("a time");

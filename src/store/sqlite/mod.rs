@@ -1,7 +1,7 @@
 //! A store in one file, with the SQLite that this library brings along.
 //!
 //! One thread writes, and makes one commit of what queued during the last one; who waits for a job while nothing else is written
-//! writes it himself (`writer`); a few read, each over a snapshot (`readers`); one moves the log into the database
+//! writes it itself (`writer`); a few read, each over a snapshot (`readers`); one moves the log into the database
 //! (`checkpoint`); one watches what other processes commit (`watch`, `notifier`).
 //! Any number of processes may have the file open: one at a time writes (`fair_lock`), and a foreign SQLite in any of them does
 //! no harm (`locks`). Beside `runs.db` stand SQLite's `runs.db-wal` and `runs.db-shm`, and `runs.db-queue` and
