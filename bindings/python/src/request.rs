@@ -1,6 +1,7 @@
 //! The six requests as frozen Python objects.
 
 use std::borrow::Cow;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::mem::take;
 
 use agenthost::members;
@@ -40,6 +41,13 @@ pub(crate) fn object<'py>(
 
 fn run_id_of(run_id: &str, source: Option<Source<'_, '_>>) -> Texts<1> {
     Texts::of(source, &[run_id], &Metadata::new())
+}
+
+/// What `hash` says of equal values.
+fn hash_of(parts: &impl Hash) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    parts.hash(&mut hasher);
+    hasher.finish()
 }
 
 /// A text that is taken out of a request.
@@ -184,6 +192,10 @@ impl GetRun {
         self.run_id.equal(&other.get().run_id, other.py())
     }
 
+    fn __hash__(&self, py: Python<'_>) -> PyResult<u64> {
+        Ok(hash_of(&self.run_id(py)?))
+    }
+
     fn __getnewargs_ex__<'py>(&self, py: Python<'py>) -> PyResult<NewArguments<'py>> {
         let named = PyDict::new(py);
         named.set_item("run_id", self.run_id(py)?)?;
@@ -196,7 +208,7 @@ impl GetRun {
 }
 
 /// Cancels a run that is still at `expected_revision`, 1 to 2^53-1 (protocol, "Request"). `reason` has the contract's default.
-#[pyclass(frozen, eq, module = "agenthost")]
+#[pyclass(frozen, eq, hash, module = "agenthost")]
 #[derive(PartialEq)]
 pub(crate) struct CancelRun {
     inner: core::CancelRun<'static>,
@@ -216,6 +228,13 @@ impl CancelRun {
         let core::CancelRun { run_id, expected_revision, reason } = request;
         let inner = core::CancelRun { run_id: own(run_id), expected_revision: *expected_revision, reason: own(reason) };
         Bound::new(py, CancelRun { inner })
+    }
+}
+
+impl Hash for CancelRun {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        let core::CancelRun { run_id, expected_revision, reason } = &self.inner;
+        (run_id, expected_revision, reason).hash(state);
     }
 }
 
@@ -409,6 +428,10 @@ impl ListEvents {
         let (py, other) = (other.py(), other.get());
         let same = (self.after_sequence, self.limit) == (other.after_sequence, other.limit);
         Ok(same && self.run_id.equal(&other.run_id, py)?)
+    }
+
+    fn __hash__(&self, py: Python<'_>) -> PyResult<u64> {
+        Ok(hash_of(&(self.run_id(py)?, self.after_sequence, self.limit)))
     }
 
     fn __getnewargs_ex__<'py>(&self, py: Python<'py>) -> PyResult<NewArguments<'py>> {

@@ -1,6 +1,8 @@
 //! What a service answers, as frozen Python objects: the submission, the run's view and the approval in it. A value is
 //! copied when its object is made; nothing that happens to it afterwards changes the object.
 
+use std::hash::{Hash, Hasher};
+
 use agenthost::members;
 use agenthost::service::{self as core, Answer};
 use pyo3::IntoPyObjectExt;
@@ -15,7 +17,7 @@ use crate::members::{
 /// What the four mutations answer: the run as it is now (protocol, "Response"). `revision` is 1 to 2^53-1.
 ///
 /// Raises TypeError for a value of another type (a bool is no integer), ValueError for a status that the contract does not have.
-#[pyclass(frozen, eq, module = "agenthost")]
+#[pyclass(frozen, eq, hash, module = "agenthost")]
 #[derive(PartialEq)]
 pub(crate) struct RunSubmission {
     /// A [`core::RunSubmission`], as the core wants it.
@@ -32,6 +34,13 @@ impl RunSubmission {
             Answer::Submission(inner) => inner,
             _ => unreachable!("made of a submission"),
         }
+    }
+}
+
+impl Hash for RunSubmission {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        let core::RunSubmission { run_id, revision, status } = self.inner();
+        (run_id, revision, status).hash(state);
     }
 }
 

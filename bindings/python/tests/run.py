@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from interpreters import interpreters
 
 HERE = Path(__file__).parent
 
@@ -38,6 +39,7 @@ def main() -> int:
     for test in sorted(tally.failed):
         print(f"python-tests: FAILED {test}")
     failed = len(tally.failed) or int(status != 0)
+    print(f"python-tests: what depends on the interpreter ran on {', '.join(interpreters())}")
     print(f"python-tests: {len(tally.passed - tally.failed)} passed, {failed} failed")
     return 1 if failed or conformance else 0
 

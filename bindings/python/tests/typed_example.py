@@ -17,7 +17,7 @@ class Runs(Service):
         self._runs[run_id] = RunView(run_id, 1, agenthost.RunStatus.CREATED, request.context, result=request.input)
         return RunSubmission(run_id, 1, "created")
 
-    async def get_run(self, request: agenthost.GetRun, call: Call) -> RunView:
+    async def get_run(self, request: agenthost.GetRun, call: Call) -> RunView | agenthost.RunViewDict:
         view = self._runs.get(request.run_id)
         if view is None:
             raise NotFound(f"there is no run {request.run_id}", details={"runId": request.run_id})

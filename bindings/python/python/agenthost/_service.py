@@ -22,11 +22,11 @@ from ._native import (
 )
 
 #: What the four mutations may return.
-SubmissionResult: TypeAlias = RunSubmission | RunSubmissionDict | Awaitable[RunSubmission] | Awaitable[RunSubmissionDict]
+SubmissionResult: TypeAlias = RunSubmission | RunSubmissionDict | Awaitable[RunSubmission | RunSubmissionDict]
 #: What ``get_run`` may return.
-RunResult: TypeAlias = RunView | RunViewDict | Awaitable[RunView] | Awaitable[RunViewDict]
+RunResult: TypeAlias = RunView | RunViewDict | Awaitable[RunView | RunViewDict]
 #: What ``list_events`` may return.
-PageResult: TypeAlias = EventPage | EventPageDict | Awaitable[EventPage] | Awaitable[EventPageDict]
+PageResult: TypeAlias = EventPage | EventPageDict | Awaitable[EventPage | EventPageDict]
 
 
 class Service(Protocol):
