@@ -185,7 +185,10 @@ macro_rules! read_members {
                 // SAFETY: by this method's own contract.
                 unsafe {
                     Ok($type {
-                        $($field: Member::$kind(self.$name, path.member(const { wire_name(stringify!($name)) }.as_str()))?,)*
+                        $($field: {
+                            const WIRE_NAME: &str = const { &wire_name(stringify!($name)) }.as_str();
+                            Member::$kind(self.$name, path.member(WIRE_NAME))?
+                        },)*
                     })
                 }
             }
@@ -207,6 +210,7 @@ struct Member;
 impl Member {
     /// # Safety
     /// As [`string`].
+    #[inline(always)]
     unsafe fn text<'a>(value: agenthost_str, path: Path<'_>) -> Read<Cow<'a, str>> {
         // SAFETY: by this function's own contract.
         unsafe { string(value, path) }
@@ -214,6 +218,7 @@ impl Member {
 
     /// # Safety
     /// As [`string`].
+    #[inline(always)]
     unsafe fn optional_text<'a>(value: agenthost_str, path: Path<'_>) -> Read<Cow<'a, str>> {
         // SAFETY: by this function's own contract.
         unsafe { string(value, path) }
@@ -221,34 +226,41 @@ impl Member {
 
     /// # Safety
     /// As [`string`].
+    #[inline(always)]
     unsafe fn cancel_reason<'a>(value: agenthost_str, path: Path<'_>) -> Read<Cow<'a, str>> {
         // SAFETY: by this function's own contract.
         let reason = unsafe { string(value, path) }?;
         Ok(if reason.is_empty() { Cow::Borrowed(DEFAULT_CANCEL_REASON) } else { reason })
     }
 
+    #[inline(always)]
     fn unsigned(value: u64, _: Path<'_>) -> Read<u64> {
         Ok(value)
     }
 
+    #[inline(always)]
     fn time(value: i64, _: Path<'_>) -> Read<i64> {
         Ok(value)
     }
 
+    #[inline(always)]
     fn optional_time(value: agenthost_optional_i64, path: Path<'_>) -> Read<Option<i64>> {
         optional(value, path)
     }
 
+    #[inline(always)]
     fn run_status(value: agenthost_run_status, path: Path<'_>) -> Read<RunStatus> {
         constant(value, path)
     }
 
+    #[inline(always)]
     fn resolution(value: agenthost_resolution, path: Path<'_>) -> Read<Resolution> {
         constant(value, path)
     }
 
     /// # Safety
     /// As [`pairs`].
+    #[inline(always)]
     unsafe fn metadata<'a>(value: agenthost_pairs, path: Path<'_>) -> Read<Metadata<'a>> {
         // SAFETY: by this function's own contract.
         unsafe { pairs(value, path) }
@@ -256,6 +268,7 @@ impl Member {
 
     /// # Safety
     /// As [`free_json`].
+    #[inline(always)]
     unsafe fn free_json<'a>(value: agenthost_str, path: Path<'_>) -> Read<FreeJson<'a>> {
         // SAFETY: by this function's own contract.
         unsafe { free_json(value, path, FreeJson::NULL) }
@@ -263,6 +276,7 @@ impl Member {
 
     /// # Safety
     /// As [`read`].
+    #[inline(always)]
     unsafe fn context<'a>(value: *const agenthost_context, path: Path<'_>) -> Read<ExecutionContext<'a>> {
         if value.is_null() {
             return Ok(ExecutionContext::default());
@@ -273,6 +287,7 @@ impl Member {
 
     /// # Safety
     /// As [`read`].
+    #[inline(always)]
     unsafe fn approval<'a>(value: *const agenthost_approval, path: Path<'_>) -> Read<Option<ApprovalView<'a>>> {
         if value.is_null() {
             return Ok(None);
