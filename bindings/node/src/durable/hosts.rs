@@ -130,7 +130,10 @@ fn environment_ended(environment: usize) {
     let ended = ENVIRONMENTS.with(|all| {
         let mut all = all.borrow_mut();
         let index = all.iter().position(|hosts| hosts.environment == environment);
-        index.map(|index| all.swap_remove(index))
+        let ended = index.map(|index| all.swap_remove(index));
+        // A worker's thread leaves nothing behind.
+        all.shrink_to_fit();
+        ended
     });
     let Some(ended) = ended else { return };
     ended.events.close();
