@@ -175,7 +175,7 @@ impl Call {
         principal: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Self> {
         let call = CoreCall {
-            operation: enums::read_operation(operation)?,
+            operation: crate::values::operation(operation)?,
             request_id: text_or_empty("request_id", Some(request_id))?,
             idempotency_key: text_or_empty("idempotency_key", idempotency_key)?,
             metadata: self::metadata("metadata", metadata)?,

@@ -8,8 +8,6 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyList};
 
-use crate::values::named;
-
 /// What the package gives at its import.
 struct Given {
     operations: Vec<Py<PyAny>>,
@@ -75,11 +73,6 @@ pub(crate) fn index(py: Python<'_>) -> PyResult<&Bound<'_, PyAny>> {
 /// What makes a dict of a mapping, and None of anything else. It runs a user's code.
 pub(crate) fn copy_mapping(py: Python<'_>) -> PyResult<&Bound<'_, PyAny>> {
     Ok(given(py)?.copy_mapping.bind(py))
-}
-
-/// An operation, by its name or its member.
-pub(crate) fn read_operation(value: &Bound<'_, PyAny>) -> PyResult<Operation> {
-    named("operation", value, Operation::from_name, &Operation::ALL.map(Operation::name))
 }
 
 /// The contract's names, by the name of their enum: what the package's enums are tested against.

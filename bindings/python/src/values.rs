@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 
-use agenthost::protocol::{Metadata, Resolution, RunStatus};
+use agenthost::protocol::{Metadata, Operation, Resolution, RunStatus};
 use pyo3::exceptions::{PyOverflowError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
@@ -121,6 +121,11 @@ pub(crate) fn dict<'py>(py: Python<'py>, metadata: &Metadata<'_>) -> PyResult<Bo
 /// A run's status, by its name or its member.
 pub(crate) fn run_status(value: &Bound<'_, PyAny>) -> PyResult<RunStatus> {
     named("status", value, RunStatus::from_name, &RunStatus::ALL.map(RunStatus::name))
+}
+
+/// An operation, by its name or its member.
+pub(crate) fn operation(value: &Bound<'_, PyAny>) -> PyResult<Operation> {
+    named("operation", value, Operation::from_name, &Operation::ALL.map(Operation::name))
 }
 
 /// An approval's resolution, by its name or its member.
