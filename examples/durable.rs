@@ -8,7 +8,8 @@ use std::time::Duration;
 
 use agenthost::host::{Host, HostOptions};
 use agenthost::protocol::FreeJson;
-use agenthost::runs::{ClaimRequest, NewEvent, Runs, RunsOptions, Suspension};
+use agenthost::runs::{ApprovalRequest, ClaimRequest, NewEvent, ResumeMode, Runs, RunsOptions, Suspension};
+use agenthost::store::{ApprovalFilter, OnDenied};
 
 type Failure = Box<dyn std::error::Error>;
 
@@ -84,17 +85,31 @@ fn service(url: &str) -> Result<(), Failure> {
 
     let claimed = runs.claim(&any_agent()).wait()?.ok_or("there is no work")?;
     runs.append_events(&claimed.claim, &[NewEvent::new("progress", json(r#"{"percent":40}"#)?)], Some("40")).wait()?;
-    let suspension = Suspension {
-        tool_call_id: "call-1".into(),
-        tool_name: "publish".into(),
+    // Two things need somebody's word. The run goes on without the second one.
+    let publish = ApprovalRequest {
         reason: "it is public".into(),
-        metadata: Default::default(),
-        continuation: json(r#"{"draft":7}"#)?,
+        arguments: Some(json(r#"{"page":"/otters"}"#)?),
+        ..ApprovalRequest::new("call-1", "publish")
     };
-    let approval = runs.suspend(&claimed.claim, suspension).wait()?.approval_id;
-    let body = format!(r#"{{"runId":"report","expectedRevision":3,"approvalId":"{approval}","resolution":"approved"}}"#);
+    let mail = ApprovalRequest {
+        arguments: Some(json(r#"{"to":"everybody"}"#)?),
+        on_denied: OnDenied::Resume,
+        ..ApprovalRequest::new("call-2", "send_mail")
+    };
+    let suspension =
+        Suspension { approvals: vec![publish, mail], continuation: json(r#"{"draft":7}"#)?, resume: ResumeMode::Explicit };
+    let approvals = runs.suspend(&claimed.claim, suspension).wait()?.approval_ids;
+    for waiting in runs.list_approvals(&ApprovalFilter::default(), 0, 0).wait()?.approvals {
+        println!("inbox: {} {}", waiting.view.tool_name, waiting.arguments.as_ref().map_or("", FreeJson::as_str));
+    }
+    let (first, second) = (&approvals[0], &approvals[1]);
+    let body = format!(
+        r#"{{"runId":"report","expectedRevision":3,"approvalId":"{second}","resolution":"denied","reason":"not today"}}"#
+    );
+    send(&host, "resolve_approval", "deny-2", &body)?;
+    let body = format!(r#"{{"runId":"report","expectedRevision":4,"approvalId":"{first}","resolution":"approved"}}"#);
     send(&host, "resolve_approval", "approve-1", &body)?;
-    let body = format!(r#"{{"runId":"report","expectedRevision":4,"approvalId":"{approval}","input":{{"title":"Otters"}}}}"#);
+    let body = format!(r#"{{"runId":"report","expectedRevision":5,"approvalId":"{first}","input":{{"title":"Otters"}}}}"#);
     send(&host, "resume_run", "resume-1", &body)?;
 
     start_and_kill("--worker", url)?;
@@ -105,6 +120,9 @@ fn service(url: &str) -> Result<(), Failure> {
             break claimed;
         }
     };
+    for decided in &claimed.approvals {
+        println!("{}: {} {}", decided.view.tool_name, decided.view.resolution.name(), decided.view.reason);
+    }
     println!("attempt {} goes on from {:?}", claimed.attempt, claimed.continuation.as_ref().map(FreeJson::as_str));
     runs.complete(&claimed.claim, json(r#"{"pages":3}"#)?).wait()?;
 

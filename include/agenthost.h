@@ -164,6 +164,11 @@ typedef struct agenthost_runs agenthost_runs;
 typedef int32_t agenthost_status;
 
 /**
+ * Whether an approval can be decided, and what became of it.
+ */
+typedef int32_t agenthost_approval_state;
+
+/**
  * Borrowed UTF-8 text: pointer and length in bytes, not NUL-terminated, may contain U+0000. Length 0 ignores the pointer. What
  * the library hands out is valid until the function or callback that brought it returns, unless it says otherwise.
  * Frozen for ever: may be embedded and used in arrays.
@@ -178,6 +183,59 @@ typedef struct agenthost_str {
      */
     size_t len;
 } agenthost_str;
+
+/**
+ * Which approvals. All that is given has to fit.
+ */
+typedef struct agenthost_approval_filter {
+    /**
+     * `sizeof(agenthost_approval_filter)`.
+     */
+    size_t struct_size;
+    /**
+     * In this state; 0 for any.
+     */
+    agenthost_approval_state state;
+    /**
+     * `AGENTHOST_OWNER_...`: of the run.
+     */
+    uint32_t has_owner;
+    /**
+     * A principal; empty unless `has_owner` is `AGENTHOST_OWNER_GIVEN`.
+     */
+    struct agenthost_str owner;
+    /**
+     * 1: only of runs for `agent_id`.
+     */
+    uint32_t has_agent_id;
+    /**
+     * 0.
+     */
+    uint32_t reserved;
+    /**
+     * An agent; empty for runs without one, and when `has_agent_id` is 0.
+     */
+    struct agenthost_str agent_id;
+    /**
+     * That name this principal among their approvers; empty for any.
+     */
+    struct agenthost_str approver;
+    /**
+     * Of this run; empty for any.
+     */
+    struct agenthost_str run_id;
+    /**
+     * For this tool; empty for any.
+     */
+    struct agenthost_str tool_name;
+} agenthost_approval_filter;
+
+/**
+ * Gets the outcome of a call; it is yours. Runs once, on any thread, perhaps before the call returns, with no lock of the library
+ * held. It must be short: it may run on the thread that every write goes through. A call from it that would wait is
+ * `AGENTHOST_WOULD_DEADLOCK`.
+ */
+typedef void (*agenthost_outcome_done)(void *data, struct agenthost_outcome *outcome);
 
 /**
  * The state of a run.
@@ -871,13 +929,45 @@ typedef struct agenthost_request_options {
 } agenthost_request_options;
 
 /**
- * Who may see a run, in place of the built-in rule (its owner, and calls without a principal): 1 shows it, anything else hides it as
- * `not_found`. `principal` is the call's, `owner` the run's, both borrowed for the call, NULL where there is none. Runs on any thread,
+ * What a rule of who may see a run is asked about. Borrowed for the call.
+ */
+typedef struct agenthost_access_request {
+    /**
+     * `sizeof(agenthost_access_request)`.
+     */
+    size_t struct_size;
+    /**
+     * Who calls; NULL for embedded use.
+     */
+    const struct agenthost_str *principal;
+    /**
+     * The principal that created the run; NULL where there was none.
+     */
+    const struct agenthost_str *owner;
+    /**
+     * What is asked for. Waiting for events counts as `AGENTHOST_LIST_EVENTS`.
+     */
+    agenthost_operation operation;
+    /**
+     * 0.
+     */
+    uint32_t reserved;
+    /**
+     * Of `AGENTHOST_RESOLVE_APPROVAL` the principals that the approval names, else those that the pending approvals name.
+     */
+    const struct agenthost_str *approvers;
+    /**
+     * The number of `approvers`.
+     */
+    size_t approver_count;
+} agenthost_access_request;
+
+/**
+ * Who may see a run and do to it what is asked, in place of the built-in rule (its owner and calls without a principal everything, an
+ * approver what names it): 1 allows it, anything else hides the run as `not_found`. It does not replace four eyes. Runs on any thread,
  * in the middle of a transaction: it must be quick, and must not call these runs.
  */
-typedef uint32_t (*agenthost_access)(void *data,
-                                     const struct agenthost_str *principal,
-                                     const struct agenthost_str *owner);
+typedef uint32_t (*agenthost_access)(void *data, const struct agenthost_access_request *request);
 
 /**
  * How runs are opened. Zeros are the defaults.
@@ -943,6 +1033,127 @@ typedef struct agenthost_runs_options {
 } agenthost_runs_options;
 
 /**
+ * What a denial does.
+ */
+typedef int32_t agenthost_on_denied;
+
+/**
+ * An approval as the inbox shows it: with all that it takes to judge and to decide it.
+ */
+typedef struct agenthost_inbox_approval {
+    /**
+     * `sizeof(agenthost_inbox_approval)`.
+     */
+    size_t struct_size;
+    /**
+     * Its place in the order of creation of all approvals: the cursor.
+     */
+    uint64_t position;
+    /**
+     * Its run.
+     */
+    struct agenthost_str run_id;
+    /**
+     * The run's revision now: what `resolve_approval` has to expect.
+     */
+    uint64_t revision;
+    /**
+     * The run's state now.
+     */
+    agenthost_run_status run_status;
+    /**
+     * Whether it can be decided, and what became of it.
+     */
+    agenthost_approval_state state;
+    /**
+     * 1: `owner` created the run. 0: no principal did.
+     */
+    uint32_t has_owner;
+    /**
+     * 1: the owner of the run may not decide it.
+     */
+    uint32_t not_owner;
+    /**
+     * The principal that created the run.
+     */
+    struct agenthost_str owner;
+    /**
+     * The agent of the run, or empty.
+     */
+    struct agenthost_str agent_id;
+    /**
+     * The approval, as the run's view shows it.
+     */
+    const struct agenthost_approval *approval;
+    /**
+     * JSON: what is to be approved, exactly. Empty where the worker gave none.
+     */
+    struct agenthost_str arguments;
+    /**
+     * When it is denied by itself, in milliseconds since the Unix epoch; null for never.
+     */
+    struct agenthost_optional_i64 expires_at_unix_ms;
+    /**
+     * What a denial does.
+     */
+    agenthost_on_denied on_denied;
+    /**
+     * 1: nobody decided it in time.
+     */
+    uint32_t expired;
+    /**
+     * The principals that may decide it.
+     */
+    const struct agenthost_str *approvers;
+    /**
+     * The number of `approvers`; 0: whoever may see the run.
+     */
+    size_t approver_count;
+    /**
+     * 1: `decided_by` decided it. 0: nobody known.
+     */
+    uint32_t has_decided_by;
+    /**
+     * 0.
+     */
+    uint32_t reserved;
+    /**
+     * The principal that decided it.
+     */
+    struct agenthost_str decided_by;
+} agenthost_inbox_approval;
+
+/**
+ * An approval that was decided, with what was decided about.
+ */
+typedef struct agenthost_decided_approval {
+    /**
+     * `sizeof(agenthost_decided_approval)`.
+     */
+    size_t struct_size;
+    /**
+     * The approval.
+     */
+    const struct agenthost_approval *approval;
+    /**
+     * JSON: what was approved or denied, exactly. Execute these and no others. Empty where the suspension gave none.
+     */
+    struct agenthost_str arguments;
+    /**
+     * 1: `decided_by` did. 0: nobody known.
+     */
+    uint32_t has_decided_by;
+    /**
+     * 1: nobody decided in time, which counts as denied.
+     */
+    uint32_t expired;
+    /**
+     * The principal that decided.
+     */
+    struct agenthost_str decided_by;
+} agenthost_decided_approval;
+
+/**
  * A run that was claimed, with all that there is to go on with.
  */
 typedef struct agenthost_claimed {
@@ -999,9 +1210,13 @@ typedef struct agenthost_claimed {
      */
     struct agenthost_pairs metadata;
     /**
-     * After a resume: the approval. Else NULL.
+     * After a resume: the approvals that were asked for, in order, all decided. NULL when there are none.
      */
-    const struct agenthost_approval *approval;
+    const struct agenthost_decided_approval *const *approvals;
+    /**
+     * The number of `approvals`.
+     */
+    size_t approval_count;
     /**
      * After a resume: what `suspend` was given, JSON. Else empty.
      */
@@ -1148,13 +1363,6 @@ typedef struct agenthost_claim_request {
 } agenthost_claim_request;
 
 /**
- * Gets the outcome of a call; it is yours. Runs once, on any thread, perhaps before the call returns, with no lock of the library
- * held. It must be short: it may run on the thread that every write goes through. A call from it that would wait is
- * `AGENTHOST_WOULD_DEADLOCK`.
- */
-typedef void (*agenthost_outcome_done)(void *data, struct agenthost_outcome *outcome);
-
-/**
  * Something that happened, from a worker.
  */
 typedef struct agenthost_new_event {
@@ -1185,6 +1393,62 @@ typedef struct agenthost_new_event {
 } agenthost_new_event;
 
 /**
+ * An approval that a worker asks for. Two may be about the same tool call.
+ */
+typedef struct agenthost_approval_request {
+    /**
+     * `sizeof(agenthost_approval_request)`.
+     */
+    size_t struct_size;
+    /**
+     * The tool call that needs it: 1 to 255 bytes.
+     */
+    struct agenthost_str tool_call_id;
+    /**
+     * The tool: 1 to 255 bytes.
+     */
+    struct agenthost_str tool_name;
+    /**
+     * Why it is needed, at most 64 KiB; may be empty.
+     */
+    struct agenthost_str reason;
+    /**
+     * Strings that belong to it, at most 64 KiB, without sensitive names and names that begin with `agenthost.`.
+     */
+    struct agenthost_pairs metadata;
+    /**
+     * JSON: what is to be approved, exactly, at most 64 KiB. Empty: nothing in particular. Whoever may see the run sees it.
+     */
+    struct agenthost_str arguments;
+    /**
+     * When it is denied by itself, in milliseconds since the Unix epoch; null for never.
+     */
+    struct agenthost_optional_i64 expires_at_unix_ms;
+    /**
+     * What a denial does: `AGENTHOST_ON_DENIED_...`; 0 for `AGENTHOST_ON_DENIED_FAIL`.
+     */
+    agenthost_on_denied on_denied;
+    /**
+     * 1: the owner of the run may not decide it (four eyes).
+     */
+    uint32_t not_owner;
+    /**
+     * The principals that may decide it, each once; they see the run from then on. May be NULL when there are none: then whoever may see
+     * the run may decide.
+     */
+    const struct agenthost_str *approvers;
+    /**
+     * The number of `approvers`, at most 64.
+     */
+    size_t approver_count;
+} agenthost_approval_request;
+
+/**
+ * What makes a run go on once all its approvals are decided.
+ */
+typedef int32_t agenthost_resume_mode;
+
+/**
  * What a run waits for, and how it goes on.
  */
 typedef struct agenthost_suspension {
@@ -1193,25 +1457,25 @@ typedef struct agenthost_suspension {
      */
     size_t struct_size;
     /**
-     * The tool call that needs an approval: 1 to 255 bytes.
+     * The approvals.
      */
-    struct agenthost_str tool_call_id;
+    const struct agenthost_approval_request *const *approvals;
     /**
-     * The tool, not empty.
+     * The number of `approvals`, 1 to 64.
      */
-    struct agenthost_str tool_name;
-    /**
-     * Why it is needed; may be empty.
-     */
-    struct agenthost_str reason;
-    /**
-     * Strings that belong to the approval, without sensitive names.
-     */
-    struct agenthost_pairs metadata;
+    size_t approval_count;
     /**
      * JSON for the worker that goes on, at most 4 MiB; empty means null.
      */
     struct agenthost_str continuation;
+    /**
+     * What makes the run go on once all is decided: `AGENTHOST_RESUME_...`; 0 for `AGENTHOST_RESUME_EXPLICIT`.
+     */
+    agenthost_resume_mode resume;
+    /**
+     * 0.
+     */
+    uint32_t reserved;
 } agenthost_suspension;
 
 /**
@@ -1437,6 +1701,46 @@ typedef struct agenthost_list_runs {
 #define AGENTHOST_APPROVAL_DENIED 3
 
 /**
+ * It ends the run as failed.
+ */
+#define AGENTHOST_ON_DENIED_FAIL 1
+
+/**
+ * The run goes on once all is decided, and its worker is told.
+ */
+#define AGENTHOST_ON_DENIED_RESUME 2
+
+/**
+ * A client calls `resume_run`.
+ */
+#define AGENTHOST_RESUME_EXPLICIT 1
+
+/**
+ * The last decision does, in the same transaction; the resume input is then `{}`.
+ */
+#define AGENTHOST_RESUME_AUTO 2
+
+/**
+ * It can be decided.
+ */
+#define AGENTHOST_APPROVAL_STATE_PENDING 1
+
+/**
+ * It was approved.
+ */
+#define AGENTHOST_APPROVAL_STATE_APPROVED 2
+
+/**
+ * It was denied, or expired.
+ */
+#define AGENTHOST_APPROVAL_STATE_DENIED 3
+
+/**
+ * Its run ended before anybody decided it.
+ */
+#define AGENTHOST_APPROVAL_STATE_CLOSED 4
+
+/**
  * The request breaks a rule of the contract or of the service.
  */
 #define AGENTHOST_CODE_INVALID_REQUEST 1
@@ -1550,6 +1854,32 @@ void agenthost_buffer_free(struct agenthost_buffer *buffer);
  * threads may be changing it.
  */
 uint64_t agenthost_live(int32_t kind);
+
+/**
+ * Lists approvals, whoever owns their runs, in the order of their creation: those behind the cursor `after` (0: from the first), at
+ * most `limit` (1 to 1000; 0 for 100) and 4 MiB. `filter` may be NULL: all. It costs by the page, not by what there is. Outcome:
+ * approvals of the inbox, cursor.
+ */
+agenthost_status agenthost_runs_list_approvals(struct agenthost_runs *runs,
+                                               const struct agenthost_approval_filter *filter,
+                                               uint64_t after,
+                                               uint64_t limit,
+                                               agenthost_outcome_done done,
+                                               void *data,
+                                               struct agenthost_outcome **outcome);
+
+/**
+ * The same, and waits for an approval, at most `timeout_ms`, when there is none yet: the feed of a notifier, which keeps the cursor of
+ * what it has handled, and so loses none. The cursor of a page without approvals is `after`.
+ */
+agenthost_status agenthost_runs_wait_approvals(struct agenthost_runs *runs,
+                                               const struct agenthost_approval_filter *filter,
+                                               uint64_t after,
+                                               uint64_t limit,
+                                               uint64_t timeout_ms,
+                                               agenthost_outcome_done done,
+                                               void *data,
+                                               struct agenthost_outcome **outcome);
 
 /**
  * Answers a mutation.
@@ -1925,9 +2255,25 @@ const struct agenthost_error *agenthost_outcome_error(const struct agenthost_out
 const struct agenthost_submission *agenthost_outcome_submission(const struct agenthost_outcome *outcome);
 
 /**
- * Of suspend: the approval's id. Else empty.
+ * Of suspend: how many approvals it made.
  */
-struct agenthost_str agenthost_outcome_approval_id(const struct agenthost_outcome *outcome);
+size_t agenthost_outcome_approval_id_count(const struct agenthost_outcome *outcome);
+
+/**
+ * Of suspend: the id of an approval by its place from 0, in the order of the suspension. Else empty.
+ */
+struct agenthost_str agenthost_outcome_approval_id(const struct agenthost_outcome *outcome, size_t index);
+
+/**
+ * The number of approvals of the inbox.
+ */
+size_t agenthost_outcome_inbox_count(const struct agenthost_outcome *outcome);
+
+/**
+ * An approval of the inbox by its place from 0, or NULL.
+ */
+const struct agenthost_inbox_approval *agenthost_outcome_inbox_approval(const struct agenthost_outcome *outcome,
+                                                                        size_t index);
 
 /**
  * Of claim: the run, or NULL when there is none to be had.
@@ -1947,7 +2293,7 @@ int64_t agenthost_outcome_number(const struct agenthost_outcome *outcome);
 agenthost_run_status agenthost_outcome_status(const struct agenthost_outcome *outcome);
 
 /**
- * The cursor of the next page of events or runs. Else 0.
+ * The cursor of the next page of events, runs or approvals. Else 0.
  */
 uint64_t agenthost_outcome_next(const struct agenthost_outcome *outcome);
 
@@ -2044,7 +2390,8 @@ agenthost_status agenthost_runs_append_events(struct agenthost_runs *runs,
                                               struct agenthost_outcome **outcome);
 
 /**
- * Ends the claim and has the run wait for an approval. Outcome: `agenthost_outcome_submission`, `agenthost_outcome_approval_id`.
+ * Ends the claim and has the run wait for approvals, 1 to 64. Outcome: `agenthost_outcome_submission`, `agenthost_outcome_approval_id`
+ * for each, in order.
  */
 agenthost_status agenthost_runs_suspend(struct agenthost_runs *runs,
                                         struct agenthost_str run_id,

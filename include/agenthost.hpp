@@ -19,6 +19,7 @@
 #ifndef AGENTHOST_HPP
 #define AGENTHOST_HPP
 
+#include <agenthost/approvals.hpp>
 #include <agenthost/buffer.hpp>
 #include <agenthost/client.hpp>
 #include <agenthost/enums.hpp>

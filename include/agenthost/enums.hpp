@@ -60,6 +60,26 @@ enum class resolution : std::int32_t {
     denied = AGENTHOST_APPROVAL_DENIED,
 };
 
+/// What a denial does.
+enum class on_denied : std::int32_t {
+    fail = AGENTHOST_ON_DENIED_FAIL,      ///< It ends the run as failed.
+    resume = AGENTHOST_ON_DENIED_RESUME,  ///< The run goes on once all is decided, and its worker is told.
+};
+
+/// What makes a run go on once all its approvals are decided.
+enum class resume_mode : std::int32_t {
+    explicit_call = AGENTHOST_RESUME_EXPLICIT,  ///< A client calls `resume_run`.
+    automatic = AGENTHOST_RESUME_AUTO,          ///< The last decision does; the resume input is then `{}`.
+};
+
+/// Whether an approval can be decided, and what became of it.
+enum class approval_state : std::int32_t {
+    pending = AGENTHOST_APPROVAL_STATE_PENDING,    ///< It can be decided.
+    approved = AGENTHOST_APPROVAL_STATE_APPROVED,  ///< It was approved.
+    denied = AGENTHOST_APPROVAL_STATE_DENIED,      ///< It was denied, or expired.
+    closed = AGENTHOST_APPROVAL_STATE_CLOSED,      ///< Its run ended before anybody decided it.
+};
+
 /// The code of a `host_error`.
 enum class error_code : std::int32_t {
     invalid_request = AGENTHOST_CODE_INVALID_REQUEST,

@@ -7,6 +7,8 @@
 #ifdef AGENTHOST_CPP_SUPPORTED
 
 #include <agenthost.h>
+#include <agenthost/approvals.hpp>
+#include <agenthost/detail/approvals_to_c.hpp>
 #include <agenthost/detail/completion.hpp>
 #include <agenthost/detail/events_to_c.hpp>
 #include <agenthost/detail/outcome.hpp>
@@ -16,6 +18,7 @@
 #include <agenthost/work.hpp>
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -27,10 +30,19 @@
 
 namespace agenthost {
 
-/// Who may see a run, in place of the built-in rule (its owner, and calls without a principal). `principal` is the call's, `owner`
-/// the run's. Runs on any thread, in the middle of a transaction: it must be quick, and must not call these runs. What it throws goes
-/// to the log, and hides the run.
-using access_function = std::function<bool(std::optional<std::string_view> principal, std::optional<std::string_view> owner)>;
+/// What an access function is asked about. Borrowed for the call.
+struct access_request {
+    std::optional<std::string_view> principal{};  ///< Who calls; nothing for embedded use.
+    std::optional<std::string_view> owner{};      ///< The principal that created the run; nothing where there was none.
+    agenthost::operation operation{};             ///< What is asked for. Waiting for events counts as `list_events`.
+    /// Of `resolve_approval` the principals that the approval names, else those that the pending approvals name.
+    std::vector<std::string_view> approvers{};
+};
+
+/// Who may see a run and do to it what is asked, in place of the built-in rule (its owner and calls without a principal everything,
+/// an approver what names it). It does not replace four eyes. Runs on any thread, in the middle of a transaction: it must be quick,
+/// and must not call these runs. What it throws goes to the log, and hides the run.
+using access_function = std::function<bool(const access_request& request)>;
 
 /// How runs are opened.
 struct runs_options {
@@ -57,10 +69,12 @@ struct access_rule {
     static std::optional<std::string_view> given(const agenthost_str* text) noexcept {
         return text != nullptr ? std::optional(view(*text)) : std::nullopt;
     }
-    static std::uint32_t run(void* data, const agenthost_str* principal, const agenthost_str* owner) noexcept {
+    static std::uint32_t run(void* data, const agenthost_access_request* asked) noexcept {
         const access_rule& self = *static_cast<const access_rule*>(data);
         try {
-            return self.shows(given(principal), given(owner)) ? 1 : 0;
+            access_request request{given(asked->principal), given(asked->owner), static_cast<operation>(asked->operation), {}};
+            for (std::size_t index = 0; index < asked->approver_count; ++index) request.approvers.push_back(view(asked->approvers[index]));
+            return self.shows(request) ? 1 : 0;
         } catch (...) {
             self.log->exception("the access function threw", "access");
             return 0;
@@ -187,19 +201,13 @@ public:
         return start<std::uint64_t>(std::move(completion), detail::read_count, agenthost_runs_append_events, run(claim), token(claim),
                                     given.data(), given.size(), detail::text(key));
     }
-    /// Ends the claim and has the run wait for an approval: `suspended`.
+    /// Ends the claim and has the run wait for approvals, 1 to 64: `suspended`.
     template <class Completion = wait_t>
     auto suspend(const agenthost::claim& claim, const suspension& suspension, Completion completion = {}) const
         -> completed<suspended, Completion> {
-        const detail::pairs metadata(suspension.metadata);
-        agenthost_suspension given = detail::sized<agenthost_suspension>();
-        given.tool_call_id = detail::text(suspension.tool_call_id);
-        given.tool_name = detail::text(suspension.tool_name);
-        given.reason = detail::text(suspension.reason);
-        given.metadata = metadata.get();
-        given.continuation = detail::text(suspension.continuation);
+        const detail::c_suspension given(suspension);
         return start<suspended>(std::move(completion), detail::read_suspended, agenthost_runs_suspend, run(claim), token(claim),
-                                &given);
+                                given.get());
     }
     /// Records the outcome of a tool call for good: the `admitted_result` that counts, which is the first.
     template <class Completion = wait_t>
@@ -276,6 +284,23 @@ public:
             throw error(status_code::invalid_argument, "owner: expected none beside without_owner");
         }
         return start<run_page>(std::move(completion), detail::read_runs, agenthost_runs_list, &given);
+    }
+    /// Lists approvals, whoever owns their runs, in the order of their creation: those behind the cursor `after` (0: from the first), at
+    /// most `limit` (1 to 1000; 0 for 100) and 4 MiB: `approval_page`. It costs by the page, not by what there is.
+    template <class Completion = wait_t>
+    auto list_approvals(const approval_filter& filter = {}, std::uint64_t after = 0, std::uint64_t limit = 0,
+                        Completion completion = {}) const -> completed<approval_page, Completion> {
+        const agenthost_approval_filter given = detail::to_c(filter);
+        return start<approval_page>(std::move(completion), detail::read_inbox, agenthost_runs_list_approvals, &given, after, limit);
+    }
+    /// The same, and waits for an approval, at most `timeout`, when there is none yet: the feed of a notifier, which keeps the cursor
+    /// of what it has handled, and so loses none.
+    template <class Completion = wait_t>
+    auto wait_approvals(const approval_filter& filter, std::uint64_t after, std::uint64_t limit, std::chrono::milliseconds timeout,
+                        Completion completion = {}) const -> completed<approval_page, Completion> {
+        const agenthost_approval_filter given = detail::to_c(filter);
+        return start<approval_page>(std::move(completion), detail::read_inbox, agenthost_runs_wait_approvals, &given, after, limit,
+                                    detail::milliseconds(timeout, "timeout"));
     }
     /// The admitted results of a run whose tool call ids follow `after` (empty: from the first), at most `limit` (1 to 1000) and 4 MiB:
     /// `admitted_page`.

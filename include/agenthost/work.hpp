@@ -7,6 +7,7 @@
 #ifdef AGENTHOST_CPP_SUPPORTED
 
 #include <agenthost.h>
+#include <agenthost/approvals.hpp>
 #include <agenthost/detail/from_c.hpp>
 #include <agenthost/enums.hpp>
 #include <agenthost/metadata.hpp>
@@ -53,7 +54,7 @@ struct claimed {
     execution_context context{};              ///< Where it comes from.
     std::string input{};                      ///< What it is to work on, JSON.
     agenthost::metadata metadata{};           ///< Strings that belong to it.
-    std::optional<approval_view> approval{};  ///< After a resume: the approval.
+    std::vector<decided_approval> approvals{};  ///< After a resume: the approvals that were asked for, in order, all decided.
     std::string continuation{};               ///< After a resume: what `suspend` was given, JSON. Else empty.
     std::string resume_input{};               ///< After a resume: the input of `resume_run`, JSON. Else empty.
 };
@@ -72,21 +73,6 @@ struct new_event {
     std::string_view step_id{};       ///< The step that it belongs to, or empty.
     std::string_view tool_call_id{};  ///< The tool call that it belongs to, or empty.
     metadata_view metadata{};         ///< Strings, without sensitive names.
-};
-
-/// What a run waits for, and how it goes on.
-struct suspension {
-    std::string_view tool_call_id{};  ///< The tool call that needs an approval: 1 to 255 bytes.
-    std::string_view tool_name{};     ///< The tool, not empty.
-    std::string_view reason{};        ///< Why it is needed; may be empty.
-    std::string_view continuation{};  ///< JSON for the worker that goes on, at most 4 MiB; empty means null.
-    metadata_view metadata{};         ///< Strings that belong to the approval, without sensitive names.
-};
-
-/// A run that waits for an approval.
-struct suspended {
-    run_submission run{};       ///< The run afterwards.
-    std::string approval_id{};  ///< The approval.
 };
 
 /// What a tool call came to.
@@ -168,14 +154,10 @@ struct run_page {
 
 namespace detail {
 
-inline std::optional<std::string> owner(std::uint32_t has_owner, agenthost_str text) {
-    return has_owner != 0 ? std::optional<std::string>(view(text)) : std::nullopt;
-}
-
 inline claimed from_c(const agenthost_claimed& source) {
     claimed out;
     out.claim = {std::string(view(source.run_id)), claim_token(std::string(view(source.token)))};
-    out.owner = owner(source.has_owner, source.owner);
+    out.owner = given(source.has_owner, source.owner);
     out.attempt = source.attempt;
     out.revision = source.revision;
     out.lease_ends_at_unix_ms = source.lease_ends_at_unix_ms;
@@ -183,7 +165,7 @@ inline claimed from_c(const agenthost_claimed& source) {
     out.context = to_owned(from_c(*source.context));
     out.input = view(source.input);
     out.metadata = metadata_view(source.metadata).to_owned();
-    if (source.approval != nullptr) out.approval = from_c(*source.approval);
+    for (std::size_t index = 0; index < source.approval_count; ++index) out.approvals.push_back(from_c(*source.approvals[index]));
     out.continuation = view(source.continuation);
     out.resume_input = view(source.resume_input);
     return out;
@@ -196,7 +178,7 @@ inline admitted_result from_c(const agenthost_admitted& source) {
 
 inline run_summary from_c(const agenthost_run_summary& source) {
     return {std::string(view(source.run_id)),
-            owner(source.has_owner, source.owner),
+            given(source.has_owner, source.owner),
             static_cast<run_status>(source.status),
             std::string(view(source.agent_id)),
             std::string(view(source.worker)),

@@ -1,12 +1,11 @@
 //! Options as a language has them - numbers, strings, nothing where the default is wanted - and what the core makes of them.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use crate::dispatch::{DEFAULT_MAX_MESSAGE_BYTES, Dispatcher};
 use crate::host::{HostOptions, LogHook};
 use crate::protocol::SensitiveNames;
-use crate::runs::{Access, RunsOptions};
+use crate::runs::RunsOptions;
 
 /// A setting that is refused: which, and what was expected.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -42,7 +41,7 @@ pub struct DurableSettings {
     pub max_attempts: Option<u64>,
     /// How long an idempotency key is remembered.
     pub key_ttl: Option<Duration>,
-    /// Principals that see every run, beside its owner and calls without a principal.
+    /// Principals that may do everything with every run, beside its owner and calls without a principal.
     pub operators: Vec<String>,
 }
 
@@ -78,17 +77,11 @@ impl DurableSettings {
             key_ttl: self.key_ttl.unwrap_or(default.key_ttl),
             require_principal: self.host.require_principal,
             sensitive_names: self.host.names()?,
-            access: (!self.operators.is_empty()).then(|| access(self.operators.clone())),
+            operators: self.operators.clone(),
+            access: None,
             log,
         })
     }
-}
-
-/// Who may see a run: a call without a principal, an operator, its owner.
-fn access(operators: Vec<String>) -> Access {
-    Arc::new(move |principal, owner| {
-        principal.is_none_or(|principal| owner == Some(principal) || operators.iter().any(|operator| operator == principal))
-    })
 }
 
 /// A time that is given in milliseconds.
@@ -141,24 +134,6 @@ mod tests {
         assert_eq!((runs.lease, runs.max_attempts, runs.key_ttl), (Duration::from_millis(5), 2, Duration::from_secs(3)));
         assert!(options.dispatcher.require_principal && runs.require_principal);
         assert!(options.dispatcher.sensitive_names.contains("card_pin") && runs.sensitive_names.contains("card_pin"));
-    }
-
-    #[test]
-    fn operators_see_every_run_and_others_their_own() {
-        assert!(DurableSettings::default().runs_options(None).unwrap().access.is_none(), "the runs' own rule");
-        let settings = DurableSettings { operators: vec!["root".into()], ..DurableSettings::default() };
-        let access = settings.runs_options(None).unwrap().access.unwrap();
-        for (principal, owner, sees) in [
-            (None, None, true),
-            (None, Some("ann"), true),
-            (Some("ann"), Some("ann"), true),
-            (Some("ann"), Some("bob"), false),
-            (Some("ann"), None, false),
-            (Some("root"), Some("bob"), true),
-            (Some("root"), None, true),
-        ] {
-            assert_eq!(access(principal, owner), sees, "{principal:?} {owner:?}");
-        }
     }
 
     #[test]

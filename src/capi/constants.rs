@@ -2,7 +2,8 @@
 
 use crate::host::LogLevel;
 use crate::protocol::{ErrorCode, Operation, Resolution, RunStatus};
-use crate::runs::Reason;
+use crate::runs::{Reason, ResumeMode};
+use crate::store::{ApprovalState, OnDenied};
 
 /// One of the six operations.
 pub type agenthost_operation = i32;
@@ -44,6 +45,31 @@ pub const AGENTHOST_APPROVAL_PENDING: agenthost_resolution = 1;
 pub const AGENTHOST_APPROVAL_APPROVED: agenthost_resolution = 2;
 /// The tool call may not go on.
 pub const AGENTHOST_APPROVAL_DENIED: agenthost_resolution = 3;
+
+/// What a denial does.
+pub type agenthost_on_denied = i32;
+/// It ends the run as failed.
+pub const AGENTHOST_ON_DENIED_FAIL: agenthost_on_denied = 1;
+/// The run goes on once all is decided, and its worker is told.
+pub const AGENTHOST_ON_DENIED_RESUME: agenthost_on_denied = 2;
+
+/// What makes a run go on once all its approvals are decided.
+pub type agenthost_resume_mode = i32;
+/// A client calls `resume_run`.
+pub const AGENTHOST_RESUME_EXPLICIT: agenthost_resume_mode = 1;
+/// The last decision does, in the same transaction; the resume input is then `{}`.
+pub const AGENTHOST_RESUME_AUTO: agenthost_resume_mode = 2;
+
+/// Whether an approval can be decided, and what became of it.
+pub type agenthost_approval_state = i32;
+/// It can be decided.
+pub const AGENTHOST_APPROVAL_STATE_PENDING: agenthost_approval_state = 1;
+/// It was approved.
+pub const AGENTHOST_APPROVAL_STATE_APPROVED: agenthost_approval_state = 2;
+/// It was denied, or expired.
+pub const AGENTHOST_APPROVAL_STATE_DENIED: agenthost_approval_state = 3;
+/// Its run ended before anybody decided it.
+pub const AGENTHOST_APPROVAL_STATE_CLOSED: agenthost_approval_state = 4;
 
 /// The code of an error.
 pub type agenthost_code = i32;
@@ -120,6 +146,18 @@ impl Constant for LogLevel {
     const ALL: &'static [LogLevel] = &LogLevel::ALL;
 }
 
+impl Constant for OnDenied {
+    const ALL: &'static [OnDenied] = &OnDenied::ALL;
+}
+
+impl Constant for ResumeMode {
+    const ALL: &'static [ResumeMode] = &ResumeMode::ALL;
+}
+
+impl Constant for ApprovalState {
+    const ALL: &'static [ApprovalState] = &ApprovalState::ALL;
+}
+
 impl Constant for Reason {
     const ALL: &'static [Reason] = &Reason::ALL;
 }
@@ -140,6 +178,12 @@ mod tests {
         assert_eq!(Resolution::Denied.to_number(), AGENTHOST_APPROVAL_DENIED);
         assert_eq!(ErrorCode::InvalidRequest.to_number(), AGENTHOST_CODE_INVALID_REQUEST);
         assert_eq!(ErrorCode::Internal.to_number(), AGENTHOST_CODE_INTERNAL);
+        assert_eq!(OnDenied::ALL.map(Constant::to_number), [AGENTHOST_ON_DENIED_FAIL, AGENTHOST_ON_DENIED_RESUME]);
+        assert_eq!(ResumeMode::ALL.map(Constant::to_number), [AGENTHOST_RESUME_EXPLICIT, AGENTHOST_RESUME_AUTO]);
+        assert_eq!(ApprovalState::Open.to_number(), AGENTHOST_APPROVAL_STATE_PENDING);
+        assert_eq!(ApprovalState::Approved.to_number(), AGENTHOST_APPROVAL_STATE_APPROVED);
+        assert_eq!(ApprovalState::Denied.to_number(), AGENTHOST_APPROVAL_STATE_DENIED);
+        assert_eq!(ApprovalState::Closed.to_number(), AGENTHOST_APPROVAL_STATE_CLOSED);
         assert_eq!(Reason::RevisionMismatch.to_number(), AGENTHOST_REASON_REVISION_MISMATCH);
         assert_eq!(Reason::InvalidState.to_number(), AGENTHOST_REASON_INVALID_STATE);
         assert_eq!(Reason::ApprovalMismatch.to_number(), AGENTHOST_REASON_APPROVAL_MISMATCH);

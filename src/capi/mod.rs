@@ -16,6 +16,8 @@ mod live;
 mod request_structs;
 mod result_structs;
 
+mod approval_structs;
+mod approvals;
 mod callback;
 
 mod reply;
@@ -59,6 +61,8 @@ mod struct_size;
 mod values_from_c;
 mod values_to_c;
 
+pub use approval_structs::*;
+pub use approvals::*;
 pub use callback::*;
 pub use client_request::*;
 pub use client_response::*;

@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::constants::agenthost_run_status;
 use super::outcome::{agenthost_outcome, agenthost_outcome_done};
 use super::outcome_structs::OutcomeValue;
-use super::run_calls::{call, number, owned};
+use super::run_calls::{Result, call, number, owned};
 use super::runs::agenthost_runs;
 use super::status::agenthost_status;
 use super::struct_size::{self, sized_structs};
@@ -47,6 +47,44 @@ pub struct agenthost_list_runs {
 }
 
 sized_structs!(agenthost_list_runs);
+
+/// The owner that a filter asks for.
+///
+/// # Safety
+/// As [`owned`].
+pub(super) unsafe fn optional_owner(has_owner: u32, owner: agenthost_str) -> Result<Option<String>> {
+    let place = |name| Path::ROOT.member(name);
+    // SAFETY: by this function's own contract.
+    let owner = unsafe { owned(owner, "owner") }?;
+    match has_owner {
+        AGENTHOST_OWNER_ANY if owner.is_empty() => Ok(None),
+        AGENTHOST_OWNER_NONE if owner.is_empty() => Ok(Some(owner)),
+        AGENTHOST_OWNER_GIVEN if !owner.is_empty() => Ok(Some(owner)),
+        AGENTHOST_OWNER_GIVEN => {
+            let expected = "expected a principal, found the empty text: AGENTHOST_OWNER_NONE asks for runs without one";
+            Err(Violation::new(place("owner"), expected).into())
+        }
+        AGENTHOST_OWNER_ANY | AGENTHOST_OWNER_NONE => {
+            Err(Violation::new(place("owner"), "expected the empty text beside this hasOwner").into())
+        }
+        has => Err(Violation::new(place("hasOwner"), format!("expected 0, 1 or 2, found {has}")).into()),
+    }
+}
+
+/// The agent that a filter asks for.
+///
+/// # Safety
+/// As [`owned`].
+pub(super) unsafe fn optional_agent(has_agent_id: u32, agent_id: agenthost_str) -> Result<Option<String>> {
+    let place = |name| Path::ROOT.member(name);
+    // SAFETY: by this function's own contract.
+    let agent_id = unsafe { owned(agent_id, "agentId") }?;
+    match values_from_c::flag(has_agent_id, place("hasAgentId"))? {
+        true => Ok(Some(agent_id)),
+        false if agent_id.is_empty() => Ok(None),
+        false => Err(Violation::new(place("agentId"), "expected the empty text beside hasAgentId 0").into()),
+    }
+}
 
 /// Reads a run's events after `after`, at most `limit` (1 to 1000, 0 for 256), and waits for one, at most `timeout_ms`. Returns at once
 /// when the run has ended. For whoever may see every run. Outcome: events, cursor, `agenthost_outcome_status`.
@@ -98,25 +136,8 @@ pub unsafe extern "C" fn agenthost_runs_list(
             0 => None,
             status => Some(values_from_c::constant(status, place("status"))?),
         };
-        let owner = match (request.has_owner, owned(request.owner, "owner")?) {
-            (AGENTHOST_OWNER_ANY, owner) if owner.is_empty() => None,
-            (AGENTHOST_OWNER_NONE, owner) if owner.is_empty() => Some(owner),
-            (AGENTHOST_OWNER_GIVEN, owner) if !owner.is_empty() => Some(owner),
-            (AGENTHOST_OWNER_GIVEN, _) => {
-                let expected = "expected a principal, found the empty text: AGENTHOST_OWNER_NONE asks for runs without one";
-                return Err(Violation::new(place("owner"), expected).into());
-            }
-            (AGENTHOST_OWNER_ANY | AGENTHOST_OWNER_NONE, _) => {
-                return Err(Violation::new(place("owner"), "expected the empty text beside this hasOwner").into());
-            }
-            (has, _) => return Err(Violation::new(place("hasOwner"), format!("expected 0, 1 or 2, found {has}")).into()),
-        };
-        let agent_id =
-            match (values_from_c::flag(request.has_agent_id, place("hasAgentId"))?, owned(request.agent_id, "agentId")?) {
-                (true, agent_id) => Some(agent_id),
-                (false, agent_id) if agent_id.is_empty() => None,
-                (false, _) => return Err(Violation::new(place("agentId"), "expected the empty text beside hasAgentId 0").into()),
-            };
+        let owner = optional_owner(request.has_owner, request.owner)?;
+        let agent_id = optional_agent(request.has_agent_id, request.agent_id)?;
         values_from_c::reserved(request.reserved, Path::ROOT)?;
         Ok(runs.list_runs(ListRuns {
             status,

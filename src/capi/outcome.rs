@@ -3,6 +3,7 @@
 use std::ffi::c_void;
 use std::ptr;
 
+use super::approval_structs::agenthost_inbox_approval;
 use super::constants::{Constant, agenthost_run_status};
 use super::handles::{OwnedHandle, read_or};
 use super::live::{AGENTHOST_LIVE_OUTCOMES, Live};
@@ -64,13 +65,36 @@ pub unsafe extern "C" fn agenthost_outcome_submission(outcome: *const agenthost_
     unsafe { read_or(outcome, ptr::null(), |outcome| pointer(outcome.structs.submission.as_deref())) }
 }
 
-/// Of suspend: the approval's id. Else empty.
+/// Of suspend: how many approvals it made.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn agenthost_outcome_approval_id(outcome: *const agenthost_outcome) -> agenthost_str {
-    let of =
-        |value: &OutcomeValue| if value.submission.is_some() { values_to_c::text(&value.text) } else { values_to_c::text("") };
+pub unsafe extern "C" fn agenthost_outcome_approval_id_count(outcome: *const agenthost_outcome) -> usize {
+    // SAFETY: the caller keeps the header's rules.
+    unsafe { value_or(outcome, 0, |value| value.approval_ids.len()) }
+}
+
+/// Of suspend: the id of an approval by its place from 0, in the order of the suspension. Else empty.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn agenthost_outcome_approval_id(outcome: *const agenthost_outcome, index: usize) -> agenthost_str {
+    let of = |value: &OutcomeValue| values_to_c::text(value.approval_ids.get(index).map_or("", |id| id));
     // SAFETY: the caller keeps the header's rules.
     unsafe { value_or(outcome, values_to_c::text(""), of) }
+}
+
+/// The number of approvals of the inbox.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn agenthost_outcome_inbox_count(outcome: *const agenthost_outcome) -> usize {
+    // SAFETY: the caller keeps the header's rules.
+    unsafe { read_or(outcome, 0, |outcome| outcome.structs.approvals.inbox.len()) }
+}
+
+/// An approval of the inbox by its place from 0, or NULL.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn agenthost_outcome_inbox_approval(
+    outcome: *const agenthost_outcome,
+    index: usize,
+) -> *const agenthost_inbox_approval {
+    // SAFETY: the caller keeps the header's rules.
+    unsafe { read_or(outcome, ptr::null(), |outcome| pointer(outcome.structs.approvals.inbox.get(index))) }
 }
 
 /// Of claim: the run, or NULL when there is none to be had.
@@ -96,7 +120,7 @@ pub unsafe extern "C" fn agenthost_outcome_status(outcome: *const agenthost_outc
     unsafe { value_or(outcome, 0, |value| value.status.map_or(0, Constant::to_number)) }
 }
 
-/// The cursor of the next page of events or runs. Else 0.
+/// The cursor of the next page of events, runs or approvals. Else 0.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn agenthost_outcome_next(outcome: *const agenthost_outcome) -> u64 {
     // SAFETY: the caller keeps the header's rules.

@@ -2,14 +2,15 @@
 
 use std::ptr;
 
+use super::approval_structs::{ApprovalStructs, agenthost_decided_approval};
 use super::constants::{Constant, agenthost_run_status};
 use super::pointed_to::PointedTo;
 use super::request_structs::agenthost_context;
-use super::result_structs::{agenthost_approval, agenthost_error, agenthost_event, agenthost_submission};
+use super::result_structs::{agenthost_error, agenthost_event, agenthost_submission};
 use super::text::{agenthost_optional_i64, agenthost_pairs, agenthost_str};
 use super::values_to_c::{self, Pairs};
 use crate::protocol::{FreeJson, HostError, Metadata, RunStatus};
-use crate::runs::{Admitted, Claimed, RunSummary};
+use crate::runs::{Admitted, Claimed, InboxApproval, RunSummary};
 use crate::service::{Event, RunSubmission};
 
 /// A run that was claimed, with all that there is to go on with.
@@ -42,8 +43,10 @@ pub struct agenthost_claimed {
     pub input: agenthost_str,
     /// Strings that belong to it.
     pub metadata: agenthost_pairs,
-    /// After a resume: the approval. Else NULL.
-    pub approval: *const agenthost_approval,
+    /// After a resume: the approvals that were asked for, in order, all decided. NULL when there are none.
+    pub approvals: *const *const agenthost_decided_approval,
+    /// The number of `approvals`.
+    pub approval_count: usize,
     /// After a resume: what `suspend` was given, JSON. Else empty.
     pub continuation: agenthost_str,
     /// After a resume: the input of `resume_run`, JSON. Else empty.
@@ -112,8 +115,11 @@ pub struct agenthost_run_summary {
 #[derive(Default)]
 pub(super) struct OutcomeValue {
     pub(super) submission: Option<RunSubmission<'static>>,
-    /// The approval of a suspend, or the token of a claim.
+    /// The approvals of a suspend.
+    pub(super) approval_ids: Vec<String>,
+    /// The token of a claim.
     pub(super) text: String,
+    pub(super) inbox: Vec<InboxApproval>,
     pub(super) claimed: Option<Box<Claimed>>,
     pub(super) admitted: Vec<Admitted>,
     pub(super) events: Vec<Event<'static>>,
@@ -131,7 +137,7 @@ pub(super) struct OutcomeStructs {
     pub(super) submission: Option<Box<agenthost_submission>>,
     pub(super) claimed: Option<Box<agenthost_claimed>>,
     context: Option<PointedTo<agenthost_context>>,
-    approval: Option<PointedTo<agenthost_approval>>,
+    pub(super) approvals: ApprovalStructs,
     pub(super) admitted: Vec<agenthost_admitted>,
     pub(super) events: Vec<agenthost_event>,
     pub(super) runs: Vec<agenthost_run_summary>,
@@ -159,6 +165,7 @@ impl OutcomeStructs {
         if let Some(claimed) = &value.claimed {
             structs.claimed(claimed, &value.text);
         }
+        structs.approvals.add_inbox(&value.inbox);
         structs.admitted = value.admitted.iter().map(admitted).collect();
         for event in &value.events {
             let pairs = structs.pairs(&event.metadata);
@@ -171,10 +178,9 @@ impl OutcomeStructs {
     fn claimed(&mut self, claimed: &Claimed, token: &str) {
         let context = self.pairs(&claimed.context.metadata);
         self.context = Some(PointedTo::new(values_to_c::context(&claimed.context, &self.pairs[context])));
-        if let Some(approval) = &claimed.approval {
-            let pairs = self.pairs(&approval.metadata);
-            self.approval = Some(PointedTo::new(values_to_c::approval(approval, &self.pairs[pairs])));
-        }
+        self.approvals.add_decided(&claimed.approvals);
+        let approvals = &self.approvals.decided_pointers;
+        let (approvals, approval_count) = (if approvals.is_empty() { ptr::null() } else { approvals.as_ptr() }, approvals.len());
         let metadata = self.pairs(&claimed.metadata);
         let json = |json: &Option<FreeJson<'static>>| values_to_c::text(json.as_ref().map_or("", |json| json.as_str()));
         self.claimed = Some(Box::new(agenthost_claimed {
@@ -191,7 +197,8 @@ impl OutcomeStructs {
             context: self.context.as_ref().map_or(ptr::null(), PointedTo::as_ptr),
             input: values_to_c::text(claimed.input.as_str()),
             metadata: self.pairs[metadata].as_c(),
-            approval: self.approval.as_ref().map_or(ptr::null(), PointedTo::as_ptr),
+            approvals,
+            approval_count,
             continuation: json(&claimed.continuation),
             resume_input: json(&claimed.resume_input),
         }));

@@ -4,6 +4,7 @@ use std::ffi::c_void;
 use std::sync::Arc;
 
 use super::callback::{self, agenthost_destroy};
+use super::constants::{Constant, agenthost_operation};
 use super::failure::Failure;
 use super::host_options::{TakenOptions, milliseconds, nonzero, take_options, texts};
 use super::log::{self, agenthost_log};
@@ -13,13 +14,33 @@ use super::values_from_c;
 use super::values_to_c;
 use crate::binding::{DurableSettings, HostSettings};
 use crate::protocol::Path;
-use crate::runs::{Access, RunsOptions};
+use crate::runs::{AccessHook, AccessRequest, RunsOptions};
 
-/// Who may see a run, in place of the built-in rule (its owner, and calls without a principal): 1 shows it, anything else hides it as
-/// `not_found`. `principal` is the call's, `owner` the run's, both borrowed for the call, NULL where there is none. Runs on any thread,
+/// What a rule of who may see a run is asked about. Borrowed for the call.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct agenthost_access_request {
+    /// `sizeof(agenthost_access_request)`.
+    pub struct_size: usize,
+    /// Who calls; NULL for embedded use.
+    pub principal: *const agenthost_str,
+    /// The principal that created the run; NULL where there was none.
+    pub owner: *const agenthost_str,
+    /// What is asked for. Waiting for events counts as `AGENTHOST_LIST_EVENTS`.
+    pub operation: agenthost_operation,
+    /// 0.
+    pub reserved: u32,
+    /// Of `AGENTHOST_RESOLVE_APPROVAL` the principals that the approval names, else those that the pending approvals name.
+    pub approvers: *const agenthost_str,
+    /// The number of `approvers`.
+    pub approver_count: usize,
+}
+
+/// Who may see a run and do to it what is asked, in place of the built-in rule (its owner and calls without a principal everything, an
+/// approver what names it): 1 allows it, anything else hides the run as `not_found`. It does not replace four eyes. Runs on any thread,
 /// in the middle of a transaction: it must be quick, and must not call these runs.
 pub type agenthost_access =
-    Option<unsafe extern "C-unwind" fn(data: *mut c_void, principal: *const agenthost_str, owner: *const agenthost_str) -> u32>;
+    Option<unsafe extern "C-unwind" fn(data: *mut c_void, request: *const agenthost_access_request) -> u32>;
 
 /// How runs are opened. Zeros are the defaults.
 #[repr(C)]
@@ -71,12 +92,22 @@ unsafe impl Send for AccessCallback {}
 unsafe impl Sync for AccessCallback {}
 
 impl AccessCallback {
-    fn shows(&self, principal: Option<&str>, owner: Option<&str>) -> bool {
+    fn allows(&self, request: &AccessRequest<'_>) -> bool {
         let Some(access) = self.access else { return false };
-        let (principal, owner) = (principal.map(values_to_c::text), owner.map(values_to_c::text));
+        let (principal, owner) = (request.principal.map(values_to_c::text), request.owner.map(values_to_c::text));
         let pointer = |text: &Option<agenthost_str>| text.as_ref().map_or(std::ptr::null(), std::ptr::from_ref);
+        let approvers: Vec<agenthost_str> = request.approvers.iter().map(|name| values_to_c::text(name)).collect();
+        let request = agenthost_access_request {
+            struct_size: size_of::<agenthost_access_request>(),
+            principal: pointer(&principal),
+            owner: pointer(&owner),
+            operation: request.operation.to_number(),
+            reserved: 0,
+            approvers: approvers.as_ptr(),
+            approver_count: approvers.len(),
+        };
         // SAFETY: the data lives until this struct ends, what is handed out until the rule returns.
-        unsafe { access(self.data, pointer(&principal), pointer(&owner)) == 1 }
+        unsafe { access(self.data, &raw const request) == 1 }
     }
 }
 
@@ -116,7 +147,6 @@ pub(super) unsafe fn runs_options(options: *const agenthost_runs_options) -> Res
         operators: Vec::new(),
     };
     let rule = access.access.is_some();
-    let rule =
-        rule.then(|| Arc::new(move |principal: Option<&str>, owner: Option<&str>| access.shows(principal, owner)) as Access);
+    let rule = rule.then(|| Arc::new(move |request: &AccessRequest<'_>| access.allows(request)) as AccessHook);
     Ok(RunsOptions { access: rule, ..settings.runs_options(log)? })
 }

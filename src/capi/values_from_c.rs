@@ -145,7 +145,7 @@ pub(super) fn reserved(number: u32, path: Path<'_>) -> Read<()> {
     if number == 0 { Ok(()) } else { Err(Violation::new(path.member("reserved"), format!("expected 0, found {number}")).into()) }
 }
 
-fn optional(number: agenthost_optional_i64, path: Path<'_>) -> Read<Option<i64>> {
+pub(super) fn optional(number: agenthost_optional_i64, path: Path<'_>) -> Read<Option<i64>> {
     match number.present {
         0 => Ok(None),
         1 => Ok(Some(number.value)),

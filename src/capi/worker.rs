@@ -6,6 +6,7 @@
 use std::ffi::c_void;
 use std::time::Duration;
 
+use super::approvals::{self, agenthost_suspension};
 use super::outcome::{agenthost_outcome, agenthost_outcome_done};
 use super::outcome_structs::OutcomeValue;
 use super::run_calls::{agents, call, claim, json, number, owned, submission};
@@ -15,7 +16,7 @@ use super::struct_size::{self, sized_structs};
 use super::text::{agenthost_pairs, agenthost_str};
 use super::values_from_c;
 use crate::protocol::{Path, RunStatus};
-use crate::runs::{ClaimRequest, NewEvent, Runs, Suspension, ToolResult};
+use crate::runs::{ClaimRequest, NewEvent, Runs, ToolResult};
 
 /// What a worker looks for.
 #[repr(C)]
@@ -54,26 +55,6 @@ pub struct agenthost_new_event {
 }
 
 sized_structs!(agenthost_new_event);
-
-/// What a run waits for, and how it goes on.
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct agenthost_suspension {
-    /// `sizeof(agenthost_suspension)`.
-    pub struct_size: usize,
-    /// The tool call that needs an approval: 1 to 255 bytes.
-    pub tool_call_id: agenthost_str,
-    /// The tool, not empty.
-    pub tool_name: agenthost_str,
-    /// Why it is needed; may be empty.
-    pub reason: agenthost_str,
-    /// Strings that belong to the approval, without sensitive names.
-    pub metadata: agenthost_pairs,
-    /// JSON for the worker that goes on, at most 4 MiB; empty means null.
-    pub continuation: agenthost_str,
-}
-
-sized_structs!(agenthost_suspension);
 
 /// What a tool call came to.
 #[repr(C)]
@@ -176,7 +157,8 @@ pub unsafe extern "C" fn agenthost_runs_append_events(
     unsafe { call(runs, (done, data, outcome), start, value) }
 }
 
-/// Ends the claim and has the run wait for an approval. Outcome: `agenthost_outcome_submission`, `agenthost_outcome_approval_id`.
+/// Ends the claim and has the run wait for approvals, 1 to 64. Outcome: `agenthost_outcome_submission`, `agenthost_outcome_approval_id`
+/// for each, in order.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn agenthost_runs_suspend(
     runs: *mut agenthost_runs,
@@ -189,18 +171,13 @@ pub unsafe extern "C" fn agenthost_runs_suspend(
 ) -> agenthost_status {
     // SAFETY: the caller keeps the header's rules, here and below.
     let start = |runs: &Runs| unsafe {
-        let suspension = struct_size::read(suspension)?;
-        let suspension = Suspension {
-            tool_call_id: owned(suspension.tool_call_id, "toolCallId")?,
-            tool_name: owned(suspension.tool_name, "toolName")?,
-            reason: owned(suspension.reason, "reason")?,
-            metadata: values_from_c::pairs(suspension.metadata, Path::ROOT.member("metadata"))?.into_owned(),
-            continuation: json(suspension.continuation, "continuation")?,
-        };
+        let suspension = approvals::suspension(suspension)?;
         Ok(runs.suspend(&claim(run_id, token)?, suspension))
     };
-    let value =
-        |suspended: crate::runs::Suspended| OutcomeValue { text: suspended.approval_id, ..submission(suspended.submission) };
+    let value = |suspended: crate::runs::Suspended| OutcomeValue {
+        approval_ids: suspended.approval_ids,
+        ..submission(suspended.submission)
+    };
     // SAFETY: as above.
     unsafe { call(runs, (done, data, outcome), start, value) }
 }

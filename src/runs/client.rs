@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::command::{Command, CommandOutput, NewRun, Retry, Target};
 use super::executor::Executor;
 use super::fingerprint::{Fingerprint, Repeated};
-use super::names::{check_metadata, check_name, check_optional_name, checked_principal};
+use super::names::{check_approval_metadata, check_metadata, check_name, check_optional_name, checked_principal};
 use super::promise::{ResultFuture, RunFuture};
 use super::read;
 use super::refuse::{self, Refusal};
@@ -50,7 +50,7 @@ impl ClientApi {
             }
             Request::ResolveApproval(request) => {
                 check_name(body.member("approvalId"), &request.approval_id)?;
-                check_metadata(body.member("metadata"), &request.metadata, &self.sensitive)?;
+                check_approval_metadata(body.member("metadata"), &request.metadata, &self.sensitive)?;
             }
             Request::ResumeRun(request) => check_name(body.member("approvalId"), &request.approval_id)?,
             Request::GetRun(_) | Request::CancelRun(_) | Request::ListEvents(_) => {}
@@ -163,13 +163,14 @@ fn new_run(request: &CreateRun<'_>) -> NewRun {
 mod tests {
     use super::*;
     use crate::protocol::{ErrorCode, FreeJson, Metadata};
+    use crate::runs::access::AccessRule;
     use crate::runs::decide::Rules;
     use crate::runs::log::Log;
     use crate::service::{CancelRun, GetRun};
     use crate::store::MemoryStore;
 
     fn client(require_principal: bool) -> ClientApi {
-        let rules = Rules { max_takeovers: 1, key_ttl_ms: 1000, access: None };
+        let rules = Rules { max_takeovers: 1, key_ttl_ms: 1000, access: AccessRule::default() };
         let executor = Executor::new(Box::new(MemoryStore::new(Arc::new(|| 1))), rules, Log::default(), Box::new(|_| {}));
         ClientApi { executor: Arc::new(executor), sensitive: SensitiveNames::built_in(), require_principal }
     }

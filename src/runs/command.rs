@@ -1,8 +1,8 @@
 //! Commands: what may be asked of one run, checked and complete. Whatever is random or takes time (tokens, approval ids,
 //! fingerprints) is in them already, so that deciding is pure and short.
 
-use crate::protocol::{Resolution, RunStatus};
-use crate::store::{Digest, EventRow, KeyScope, WorkerOp};
+use crate::protocol::{Operation, Resolution, RunStatus};
+use crate::store::{Digest, EventRow, KeyScope, OnDenied, RunRow, WorkerOp};
 
 /// Something to be decided about one run.
 #[derive(Clone, Debug)]
@@ -68,23 +68,27 @@ pub(crate) struct NewRun {
     pub(crate) metadata: String,
 }
 
+/// An approval that is to be asked for. The arguments are JSON.
+#[derive(Clone, Debug)]
+pub(crate) struct NewApproval {
+    pub(crate) approval_id: String,
+    pub(crate) tool_call_id: String,
+    pub(crate) tool_name: String,
+    pub(crate) reason: String,
+    pub(crate) metadata: Pairs,
+    pub(crate) arguments: Option<String>,
+    pub(crate) expires_at: Option<i64>,
+    pub(crate) on_denied: OnDenied,
+    pub(crate) approvers: Vec<String>,
+    pub(crate) not_owner: bool,
+}
+
 /// How a worker's claim ends.
 #[derive(Clone, Debug)]
 pub(crate) enum End {
-    Suspend {
-        approval_id: String,
-        tool_call_id: String,
-        tool_name: String,
-        reason: String,
-        metadata: Pairs,
-        continuation: String,
-    },
-    Complete {
-        result: String,
-    },
-    Fail {
-        error: String,
-    },
+    Suspend { approvals: Vec<NewApproval>, continuation: String, auto_resume: bool },
+    Complete { result: String },
+    Fail { error: String },
 }
 
 impl End {
@@ -110,6 +114,32 @@ impl Command {
             | Command::End { holder, .. } => &holder.run_id,
             Command::Claim { .. } | Command::TimeOut | Command::Compact { .. } => return None,
         })
+    }
+
+    /// The operation of a client's command; of others, one that asks for nothing.
+    pub(crate) fn operation(&self) -> Operation {
+        match self {
+            Command::Create { .. } => Operation::CreateRun,
+            Command::Cancel { .. } => Operation::CancelRun,
+            Command::Resolve { .. } => Operation::ResolveApproval,
+            Command::Resume { .. } => Operation::ResumeRun,
+            _ => Operation::GetRun,
+        }
+    }
+
+    /// The approval that a client decides.
+    pub(crate) fn approval_id(&self) -> Option<&str> {
+        match self {
+            Command::Resolve { approval_id, .. } => Some(approval_id),
+            _ => None,
+        }
+    }
+
+    /// Whether the decision depends on the approvals of the run's latest suspension: while it waits, anything may meet one that has
+    /// expired; afterwards the retry of a suspend names them, and so does a resume.
+    pub(crate) fn needs_approvals(&self, run: &RunRow) -> bool {
+        run.status == RunStatus::WaitingForApproval
+            || run.first_approval > 0 && matches!(self, Command::Resolve { .. } | Command::Resume { .. } | Command::End { .. })
     }
 
     /// The client's key.
@@ -139,8 +169,8 @@ pub(crate) enum CommandOutput {
     Appended { first: u64, last: u64, lease_ends_at: i64 },
     /// The outcome that counts, which may be an earlier one.
     Admitted { sequence: u64, outcome: String, repeated: bool },
-    /// The claim has ended: by suspend (with the approval's id), complete or fail.
-    Ended { revision: u64, status: RunStatus, approval_id: String },
+    /// The claim has ended: by suspend (with the approvals' ids, in order), complete or fail.
+    Ended { revision: u64, status: RunStatus, approval_ids: Vec<String> },
     /// The run is free from that time on.
     Released { ready_at: i64 },
     /// A timer's or an operator's command is done: the run's first event.

@@ -97,6 +97,7 @@ mod tests {
     use std::sync::atomic::{AtomicI64, Ordering};
 
     use super::*;
+    use crate::runs::access::AccessRule;
     use crate::runs::command::{NewRun, Retry};
     use crate::runs::log::Log;
     use crate::store::{KeyScope, MemoryStore};
@@ -118,7 +119,7 @@ mod tests {
     fn everything_overdue_is_ended_and_nothing_else() {
         let time = Arc::new(AtomicI64::new(0));
         let clock = time.clone();
-        let rules = Rules { max_takeovers: 1, key_ttl_ms: 1_000_000, access: None };
+        let rules = Rules { max_takeovers: 1, key_ttl_ms: 1_000_000, access: AccessRule::default() };
         let store = Box::new(MemoryStore::new(Arc::new(move || clock.load(Ordering::SeqCst))));
         let executor = Arc::new(Executor::new(store, rules, Log::default(), Box::new(|_| {})));
         let timers = Arc::new(Timers::new());

@@ -4,12 +4,13 @@
 //!
 //! In reading order:
 //!
-//! - the rules: `command` (what may be asked), `decide`, `refuse` (what is answered instead), `fingerprint`, `names`, `limits`;
+//! - the rules: `command` (what may be asked), `decide`, `refuse` (what is answered instead), `fingerprint`, `names`, `limits`, `access`;
 //! - the work: `work` (one transaction), `executor` (jobs through the store), `promise` (their results), `log`, `hook`;
 //! - the time: `waiters` (who waits for what), `poller` (one wait), `timers` (the thread), `deadlines`;
-//! - the calls: `client`, `worker`, `operator`, `wait_api`, with `read` and `views`;
+//! - the calls: `client`, `worker`, `operator`, `wait_api`, `inbox`, with `read` and `views`;
 //! - the whole: `handle`, `open`, `host`.
 
+mod access;
 mod client;
 mod command;
 mod deadlines;
@@ -19,6 +20,7 @@ mod fingerprint;
 mod handle;
 mod hook;
 mod host;
+mod inbox;
 mod limits;
 mod log;
 #[cfg(test)]
@@ -38,8 +40,9 @@ mod waiters;
 mod work;
 mod worker;
 
-pub use decide::Access;
+pub use access::{AccessHook, AccessRequest};
 pub use handle::Runs;
+pub use inbox::{ApprovalPage, InboxApproval, MAX_PAGE_APPROVALS};
 pub use limits::{MAX_DELAY, MAX_LEASE};
 pub use names::MAX_NAME_BYTES;
 pub use open::{OpenError, RunsOptions};
@@ -51,6 +54,7 @@ pub(crate) use refuse::invalid as refused;
 pub use token::{ClaimToken, InvalidClaimToken};
 pub use wait_api::RunEvents;
 pub use worker::{
-    Admitted, Appended, Claim, ClaimRequest, Claimed, LIBRARY_EVENTS, Lease, MAX_APPENDED_EVENTS, MAX_EVENT_DATA_BYTES,
-    MAX_EVENT_METADATA_BYTES, MAX_JSON_BYTES, NewEvent, Suspended, Suspension, ToolResult,
+    Admitted, Appended, ApprovalRequest, Claim, ClaimRequest, Claimed, DecidedApproval, LIBRARY_EVENTS, Lease,
+    MAX_APPENDED_EVENTS, MAX_APPROVALS, MAX_ARGUMENTS_BYTES, MAX_EVENT_DATA_BYTES, MAX_EVENT_METADATA_BYTES, MAX_JSON_BYTES,
+    NewEvent, ResumeMode, Suspended, Suspension, ToolResult,
 };

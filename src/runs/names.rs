@@ -55,3 +55,19 @@ pub(crate) fn check_metadata(path: Path<'_>, metadata: &Metadata<'_>, sensitive:
         }
     }
 }
+
+/// Metadata names that begin so are the library's: nobody can forge who decided.
+const RESERVED: &str = "agenthost.";
+
+/// Refuses metadata of an approval or a decision with a sensitive name or one of the library's.
+pub(crate) fn check_approval_metadata(
+    path: Path<'_>,
+    metadata: &Metadata<'_>,
+    sensitive: &SensitiveNames,
+) -> Result<(), Refusal> {
+    if let Some((name, _)) = metadata.iter().find(|(name, _)| name.starts_with(RESERVED)) {
+        let expected = format!("expected no name that begins with \"{RESERVED}\": those are written by the library");
+        return Err(refuse::invalid(&Violation::new(path.member(name), expected)));
+    }
+    check_metadata(path, metadata, sensitive)
+}

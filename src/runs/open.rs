@@ -4,9 +4,10 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::access::{AccessHook, AccessRule};
 use super::client::ClientApi;
 use super::deadlines;
-use super::decide::{Access, AccessHook, Rules};
+use super::decide::Rules;
 use super::executor::{Executor, OnCommit};
 use super::handle::{End, Parts, Runs};
 use super::limits::{key_ttl_ms, lease_ms};
@@ -35,9 +36,10 @@ pub struct RunsOptions {
     pub require_principal: bool,
     /// Names that are refused in metadata, beside the built-in ones.
     pub sensitive_names: SensitiveNames,
-    /// Replaces the rule of who may see a run: its owner, and calls without principal. It gets the call's principal and the
-    /// run's owner; it must be quick and must not call these runs.
-    pub access: Option<Access>,
+    /// Principals that may do everything with every run, beside its owner.
+    pub operators: Vec<String>,
+    /// Replaces the rule of who may do what with a run; it must be quick and must not call these runs.
+    pub access: Option<AccessHook>,
     /// Where causes of failures are logged that callers do not learn.
     pub log: Option<LogHook>,
 }
@@ -50,6 +52,7 @@ impl Default for RunsOptions {
             key_ttl: Duration::from_secs(24 * 3600),
             require_principal: false,
             sensitive_names: SensitiveNames::built_in(),
+            operators: Vec::new(),
             access: None,
             log: None,
         }
@@ -119,10 +122,10 @@ impl Runs {
     /// # Errors
     /// See [`OpenError`].
     pub fn over(store: Box<dyn Store>, options: RunsOptions) -> Result<Runs, OpenError> {
-        let RunsOptions { lease, max_attempts, key_ttl, require_principal, sensitive_names, access, log } = options;
+        let RunsOptions { lease, max_attempts, key_ttl, require_principal, sensitive_names, operators, access, log } = options;
         let lease_ms = lease_ms(lease).ok_or(OpenError::Option("lease: expected 1 ms to 24 hours"))?;
         let key_ttl_ms = key_ttl_ms(key_ttl).ok_or(OpenError::Option("key_ttl: expected 1 ms or more"))?;
-        let access = access.map(AccessHook::new);
+        let access = AccessRule::new(access, operators);
         let rules = Rules { max_takeovers: max_attempts, key_ttl_ms, access };
         let log = Log::new(log);
         let (waiters, timers) = (Arc::new(Waiters::default()), Arc::new(Timers::new()));
@@ -151,12 +154,15 @@ impl Runs {
 /// Notifies whoever waits for what a commit has changed.
 fn notifier(waiters: &Arc<Waiters>, timers: &Arc<Timers>) -> OnCommit {
     let (waiters, timers) = (waiters.clone(), timers.clone());
-    Box::new(move |Notification { run_id, agent_id, news, work, deadline, now }| {
-        if let Some(deadline) = deadline {
-            timers.due_in(deadline.saturating_sub(now));
+    Box::new(move |Notification { run_id, agent_id, news, work, approvals, timer, now }| {
+        if let Some(timer) = timer {
+            timers.due_in(timer.saturating_sub(now));
         }
         if news {
             waiters.notify(&Topic::Run(run_id));
+        }
+        if approvals {
+            waiters.notify(&Topic::Approvals);
         }
         if work {
             waiters.notify(&Topic::Work(agent_id));

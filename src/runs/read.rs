@@ -1,10 +1,11 @@
 //! What can be read of runs, each as one read of a store.
 
+use super::access::Access;
 use super::decide::Rules;
 use super::refuse;
 use super::views;
 use super::work::WorkResult;
-use crate::protocol::RunStatus;
+use crate::protocol::{Operation, RunStatus};
 use crate::service::{EventPage, RunView};
 use crate::store::{Reader, RunRow, Stored};
 
@@ -12,13 +13,21 @@ use crate::store::{Reader, RunRow, Stored};
 pub(crate) const MAX_PAGE_BYTES: usize = 4 << 20;
 
 /// The run, for a principal (empty: none) that may see it.
-pub(crate) fn visible(reader: &mut dyn Reader, rules: &Rules, principal: &str, run_id: &str) -> Stored<Option<RunRow>> {
-    Ok(reader.run(run_id)?.filter(|run| rules.may_see(principal, run)))
+fn visible(
+    reader: &mut dyn Reader,
+    rules: &Rules,
+    principal: &str,
+    run_id: &str,
+    operation: Operation,
+) -> Stored<Option<RunRow>> {
+    let Some(run) = reader.run(run_id)? else { return Ok(None) };
+    let access = rules.access.access(reader, principal, &run, operation, None)?;
+    Ok(Some(run).filter(|_| access != Access::None))
 }
 
 /// The view of a run.
 pub(crate) fn run(reader: &mut dyn Reader, rules: &Rules, principal: &str, run_id: &str) -> WorkResult<RunView<'static>> {
-    match visible(reader, rules, principal, run_id)? {
+    match visible(reader, rules, principal, run_id, Operation::GetRun)? {
         None => Ok(Err(refuse::not_found())),
         Some(row) => views::run_view(row, reader).map(Ok),
     }
@@ -33,7 +42,7 @@ pub(crate) fn page(
     after: u64,
     limit: u64,
 ) -> WorkResult<(EventPage<'static>, RunStatus)> {
-    let Some(row) = visible(reader, rules, principal, run_id)? else {
+    let Some(row) = visible(reader, rules, principal, run_id, Operation::ListEvents)? else {
         return Ok(Err(refuse::not_found()));
     };
     if after + 1 < row.first {

@@ -108,11 +108,17 @@ pub(crate) fn revision_mismatch(current: u64) -> Refusal {
     conflict(Reason::RevisionMismatch, message, |out| number(out, "currentRevision", current))
 }
 
-pub(crate) fn invalid_state(status: RunStatus, current: u64) -> Refusal {
-    let message = format!("the run is {} and does not allow this", status.name());
+pub(crate) fn invalid_state(status: RunStatus, current: u64, pending_approvals: u64) -> Refusal {
+    let message = match pending_approvals {
+        0 => format!("the run is {} and does not allow this", status.name()),
+        pending => format!("the run waits for {pending} approvals that are still to be decided"),
+    };
     conflict(Reason::InvalidState, message, |out| {
         status_member(out, status);
         number(out, "currentRevision", current);
+        if pending_approvals > 0 {
+            number(out, "pendingApprovals", pending_approvals);
+        }
     })
 }
 
@@ -162,6 +168,28 @@ pub(crate) fn cursor_ahead(head: u64) -> Refusal {
 
 pub(crate) fn not_found() -> Refusal {
     HostError::new(ErrorCode::NotFound, "there is no such run")
+}
+
+fn forbidden(reason: &str, message: &'static str) -> Refusal {
+    let details = FreeJson::written(|out| {
+        out.open_object();
+        out.name("reason");
+        out.string(reason);
+        out.close_object();
+    });
+    HostError::new(ErrorCode::Forbidden, message).with_details(details)
+}
+
+pub(crate) fn not_an_approver() -> Refusal {
+    forbidden("not_an_approver", "this approval names other approvers: one of them has to decide it")
+}
+
+pub(crate) fn own_run() -> Refusal {
+    forbidden("own_run", "this approval is not for the owner of the run to decide: somebody else has to")
+}
+
+pub(crate) fn approver_only() -> Refusal {
+    forbidden("approver_only", "an approver may read this run and decide what names it: only its owner may do more")
 }
 
 pub(crate) fn unauthorized(message: &'static str) -> Refusal {

@@ -5,7 +5,10 @@ use std::borrow::Cow;
 use crate::protocol::json::{ReadResult, Reader, Writer, slot};
 use crate::protocol::{ExecutionContext, FreeJson, Metadata, Path};
 use crate::service::{ApprovalView, Event, RunView};
-use crate::store::{self, BodyKind, EventRow, RunKey, RunRow, StoreError, Stored};
+use crate::store::{self, ApprovalRow, BodyKind, EventRow, RunKey, RunRow, StoreError, Stored};
+
+/// The metadata name under which a view says who decided.
+const DECIDED_BY: &str = "agenthost.decidedBy";
 
 pub(crate) fn context_text(context: &ExecutionContext<'_>) -> String {
     Writer::text(|out| context.write(out, |_| true))
@@ -13,10 +16,6 @@ pub(crate) fn context_text(context: &ExecutionContext<'_>) -> String {
 
 pub(crate) fn metadata_text(metadata: &Metadata<'_>) -> String {
     Writer::text(|out| out.metadata(metadata, |_| true))
-}
-
-pub(crate) fn approval_text(approval: &ApprovalView<'_>) -> String {
-    Writer::text(|out| approval.write(out, |_| true))
 }
 
 /// The pairs of metadata, owned.
@@ -46,8 +45,22 @@ pub(crate) fn metadata_of(text: &str) -> Stored<Metadata<'static>> {
     stored("metadata", text, |reader| owned(slot::metadata(reader, Path::ROOT), Metadata::into_owned))
 }
 
-pub(crate) fn approval_of(text: &str) -> Stored<ApprovalView<'static>> {
-    stored("approval", text, |reader| owned(ApprovalView::read(reader, Path::ROOT), ApprovalView::into_owned))
+/// The view of an approval. Who decided it stands in the metadata, where no caller can write that name.
+pub(crate) fn approval_view(row: ApprovalRow) -> ApprovalView<'static> {
+    let mut metadata: Metadata<'static> = row.metadata.into_iter().collect();
+    if let Some(principal) = row.decided_by {
+        metadata.insert(DECIDED_BY, principal);
+    }
+    ApprovalView {
+        approval_id: row.approval_id.into(),
+        tool_call_id: row.tool_call_id.into(),
+        tool_name: row.tool_name.into(),
+        resolution: row.resolution,
+        reason: row.reason.into(),
+        created_at_unix_ms: row.created_at,
+        resolved_at_unix_ms: row.resolved_at,
+        metadata,
+    }
 }
 
 pub(crate) fn json_of(kind: &str, text: String) -> Stored<FreeJson<'static>> {
@@ -62,7 +75,10 @@ pub(crate) fn required(bodies: &mut dyn store::Reader, run: RunKey, kind: BodyKi
 /// The view of a run.
 pub(crate) fn run_view(row: RunRow, bodies: &mut dyn store::Reader) -> Stored<RunView<'static>> {
     let id = row.id;
-    let approval = if row.approval.is_some() { bodies.body(id, BodyKind::Approval)? } else { None };
+    let approval = match &row.approval_id {
+        Some(approval_id) => bodies.approval(approval_id)?.map(approval_view),
+        None => None,
+    };
     let ended = row.status.is_terminal();
     let result = if ended { bodies.body(id, BodyKind::Result)? } else { None };
     let error = if ended { bodies.body(id, BodyKind::Error)? } else { None };
@@ -73,7 +89,7 @@ pub(crate) fn run_view(row: RunRow, bodies: &mut dyn store::Reader) -> Stored<Ru
         created_at_unix_ms: row.created_at,
         updated_at_unix_ms: row.updated_at,
         completed_at_unix_ms: row.completed_at,
-        approval: approval.map(|text| approval_of(&text)).transpose()?,
+        approval,
         result: result.map_or(Ok(FreeJson::NULL), |text| json_of("result", text))?,
         error: error.unwrap_or_default().into(),
         metadata: metadata_of(&required(bodies, id, BodyKind::Metadata)?)?,

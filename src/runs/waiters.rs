@@ -13,6 +13,8 @@ pub(crate) enum Topic {
     Run(String),
     /// Work for an agent.
     Work(String),
+    /// New approvals, of any run.
+    Approvals,
 }
 
 /// Somebody who waits.

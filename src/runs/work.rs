@@ -2,11 +2,11 @@
 
 use smallvec::SmallVec;
 
+use super::access::Access;
 use super::command::{Command, CommandOutput};
 use super::decide::{Rules, Snapshot, decide};
 use super::refuse::Refusal;
-use super::views;
-use crate::store::{BodyKind, Changes, RunChange, RunRow, Stored, Transaction};
+use crate::store::{ApprovalChange, Changes, RunChange, RunRow, Stored, Transaction};
 
 /// What is done in a transaction, perhaps more than once.
 pub(crate) trait Work: Send + 'static {
@@ -35,8 +35,10 @@ pub(crate) struct Notification {
     pub(crate) news: bool,
     /// The run can be claimed, now or later.
     pub(crate) work: bool,
-    /// The run's deadline, when the run is new.
-    pub(crate) deadline: Option<i64>,
+    /// The run has new approvals.
+    pub(crate) approvals: bool,
+    /// When a timer has something to do with the run, where the change brought that time.
+    pub(crate) timer: Option<i64>,
     /// The store's time.
     pub(crate) now: i64,
 }
@@ -51,12 +53,20 @@ impl Notification {
         Some(Notification {
             news: claim_changed || !changes.events.is_empty(),
             work: after.claim.is_none() && after.ready_at.is_some(),
-            deadline: after.deadline.filter(|_| before.is_none()),
+            timer: new_timer(before.as_ref(), &after),
+            approvals: changes.approvals.iter().any(|change| matches!(change, ApprovalChange::Insert(..))),
             run_id: after.run_id,
             agent_id: after.agent_id,
             now,
         })
     }
+}
+
+/// The run's deadline when the run is new, and the expiry of its approvals when that is; the earlier of both.
+fn new_timer(before: Option<&RunRow>, after: &RunRow) -> Option<i64> {
+    let deadline = after.deadline.filter(|_| before.is_none());
+    let expiry = after.approval_expiry.filter(|expiry| before.is_none_or(|before| before.approval_expiry != Some(*expiry)));
+    [deadline, expiry].into_iter().flatten().min()
 }
 
 /// Decides about one run, and applies the decision.
@@ -68,20 +78,23 @@ pub(crate) fn execute(
     notifications: &mut Notifications,
 ) -> WorkResult<CommandOutput> {
     let key = command.retry().map(|retry| transaction.key(&retry.scope)).transpose()?.flatten();
-    let (mut approval, mut batch, mut admitted) = (None, None, None);
+    let (mut approvals, mut access, mut batch, mut admitted) = (Vec::new(), Access::None, None, None);
     if let Some(run) = &run {
+        if command.needs_approvals(run) {
+            approvals = transaction.approvals(run.id, run.first_approval..=run.last_approval)?;
+        }
+        if let Some(retry) = command.retry() {
+            let (principal, operation) = (&retry.scope.principal, command.operation());
+            access = rules.access.access(transaction, principal, run, operation, command.approval_id())?;
+        }
         match command {
-            Command::Resolve { .. } if run.approval.is_some() => {
-                let text = views::required(transaction, run.id, BodyKind::Approval)?;
-                approval = Some(views::approval_of(&text)?);
-            }
             Command::Append { key: Some((key, _)), .. } => batch = transaction.batch(run.id, key)?,
             Command::Admit { tool_call_id, .. } => admitted = transaction.admitted(run.id, tool_call_id)?,
             _ => {}
         }
     }
     let now = transaction.now();
-    let decision = decide(&Snapshot { rules, run, key, approval, batch, admitted }, command, now);
+    let decision = decide(&Snapshot { rules, run, key, approvals, access, batch, admitted }, command, now);
     if decision.changes != Changes::default() {
         transaction.apply(&decision.changes)?;
         notifications.extend(Notification::of(decision.changes, now));

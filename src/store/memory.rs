@@ -1,14 +1,19 @@
 //! A store that lives as long as its process: every job runs at once, on the thread that brings it, under one lock.
 
+mod approvals;
+
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::ops::RangeInclusive;
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::time::StoreTime;
 use super::{
-    AdmittedRow, BatchRow, BodyKind, Changes, Clock, EventRow, JobNumber, KeyRow, KeyScope, ReadJob, Reader, RunChange,
-    RunFilter, RunKey, RunRow, Store, StoreError, Stored, Transaction, WriteJob,
+    AdmittedRow, ApprovalChange, ApprovalFilter, ApprovalRow, BatchRow, BodyKind, Changes, Clock, EventRow, JobNumber, KeyRow,
+    KeyScope, ListedApproval, ReadJob, Reader, RunChange, RunFilter, RunKey, RunRow, Store, StoreError, Stored, Transaction,
+    WriteJob,
 };
+use approvals::Approvals;
 
 /// Runs in memory.
 pub struct MemoryStore {
@@ -85,6 +90,8 @@ pub(crate) struct Tables {
     ready: BTreeMap<String, BTreeSet<(i64, RunKey)>>,
     deadlines: BTreeSet<(i64, RunKey)>,
     completed: BTreeSet<(i64, RunKey)>,
+    approvals: Approvals,
+    approval_expiries: BTreeSet<(i64, RunKey)>,
     keys: HashMap<KeyScope, KeyRow>,
     expiries: BTreeSet<(i64, KeyScope)>,
 }
@@ -110,6 +117,13 @@ impl Tables {
         Some((&run.row, &run.events))
     }
 
+    /// The approvals of a run, for the same.
+    #[cfg(test)]
+    pub(crate) fn peek_approvals(&self, run_id: &str) -> Vec<ApprovalRow> {
+        let run = self.ids.get(run_id).copied().unwrap_or_default();
+        self.approvals.of_run(run, 0..=u64::MAX).map(|(_, stored)| stored.row.clone()).collect()
+    }
+
     fn run(&mut self, run: RunKey) -> Stored<&mut Run> {
         self.runs.get_mut(&run).ok_or_else(|| StoreError::Broken(format!("no run {run}")))
     }
@@ -126,6 +140,7 @@ impl Tables {
             }
         };
         put(&mut self.deadlines, row.deadline);
+        put(&mut self.approval_expiries, row.approval_expiry);
         put(&mut self.completed, row.completed_at);
         if row.ready_at.is_some() {
             let ready = self.ready.entry(row.agent_id.clone()).or_default();
@@ -165,7 +180,7 @@ impl Reader for Session<'_> {
 
     fn events(&mut self, run: RunKey, after: u64, limit: usize, max_bytes: usize) -> Stored<Vec<EventRow>> {
         let events = self.tables.run(run)?.events.range(after.saturating_add(1)..).map(|(_, event)| event);
-        Ok(page(events, limit, max_bytes, |event| event.data.len() + event.metadata.len()))
+        Ok(page(events.cloned(), limit, max_bytes, |event| event.data.len() + event.metadata.len()))
     }
 
     fn admitted(&mut self, run: RunKey, tool_call_id: &str) -> Stored<Option<AdmittedRow>> {
@@ -175,7 +190,7 @@ impl Reader for Session<'_> {
     fn admitted_page(&mut self, run: RunKey, after: &str, limit: usize, max_bytes: usize) -> Stored<Vec<AdmittedRow>> {
         use std::ops::Bound::{Excluded, Unbounded};
         let admitted = self.tables.run(run)?.admitted.range::<str, _>((Excluded(after), Unbounded)).map(|(_, row)| row);
-        Ok(page(admitted, limit, max_bytes, |row| row.outcome.len()))
+        Ok(page(admitted.cloned(), limit, max_bytes, |row| row.outcome.len()))
     }
 
     fn runs(&mut self, filter: &RunFilter, after: RunKey, limit: usize) -> Stored<Vec<RunRow>> {
@@ -188,8 +203,56 @@ impl Reader for Session<'_> {
         Ok(first.and_then(|(_, id)| self.tables.runs.get(id)).map(|run| run.row.clone()))
     }
 
+    fn approval(&mut self, approval_id: &str) -> Stored<Option<ApprovalRow>> {
+        Ok(self.tables.approvals.of_id(approval_id).map(|stored| stored.row.clone()))
+    }
+
+    fn approvals(&mut self, run: RunKey, numbers: RangeInclusive<u64>) -> Stored<Vec<ApprovalRow>> {
+        Ok(self.tables.approvals.of_run(run, numbers).map(|(_, stored)| stored.row.clone()).collect())
+    }
+
+    fn arguments(&mut self, run: RunKey, number: u64) -> Stored<Option<String>> {
+        Ok(self.tables.approvals.of_run(run, number..=number).next().and_then(|(_, stored)| stored.arguments.clone()))
+    }
+
+    fn is_approver(&mut self, run: RunKey, principal: &str) -> Stored<bool> {
+        Ok(self.tables.approvals.is_approver(run, principal))
+    }
+
+    fn list_approvals(
+        &mut self,
+        filter: &ApprovalFilter,
+        after: i64,
+        limit: usize,
+        max_bytes: usize,
+    ) -> Stored<Vec<ListedApproval>> {
+        let run = match &filter.run_id {
+            None => None,
+            Some(run_id) => match self.tables.ids.get(run_id) {
+                None => return Ok(Vec::new()),
+                known => known.copied(),
+            },
+        };
+        let listed = self.tables.approvals.candidates(filter, run, after).filter_map(|(position, stored)| {
+            let run = &self.tables.runs.get(&stored.run)?.row;
+            filter.fits(&stored.row, run).then_some((position, stored, run))
+        });
+        Ok(page(listed, limit, max_bytes, |(_, stored, _)| {
+            stored.row.text_bytes() + stored.arguments.as_ref().map_or(0, String::len)
+        })
+        .into_iter()
+        .map(|(position, stored, run)| ListedApproval {
+            position,
+            row: stored.row.clone(),
+            run: run.clone(),
+            arguments: stored.arguments.clone(),
+        })
+        .collect())
+    }
+
     fn next_deadline(&mut self) -> Stored<Option<i64>> {
-        Ok(self.tables.deadlines.first().map(|(deadline, _)| *deadline))
+        let first = |times: &BTreeSet<(i64, RunKey)>| times.first().map(|(time, _)| *time);
+        Ok([first(&self.tables.deadlines), first(&self.tables.approval_expiries)].into_iter().flatten().min())
     }
 
     fn next_expiry(&mut self) -> Stored<Option<i64>> {
@@ -198,19 +261,14 @@ impl Reader for Session<'_> {
 }
 
 /// The first rows of `rows`: at most `limit`, and at most `max_bytes` of text unless the first alone has more.
-fn page<'r, T: Clone + 'r>(
-    rows: impl Iterator<Item = &'r T>,
-    limit: usize,
-    max_bytes: usize,
-    bytes: impl Fn(&T) -> usize,
-) -> Vec<T> {
+fn page<T>(rows: impl Iterator<Item = T>, limit: usize, max_bytes: usize, bytes: impl Fn(&T) -> usize) -> Vec<T> {
     let (mut page, mut total) = (Vec::new(), 0_usize);
     for row in rows.take(limit) {
-        total = total.saturating_add(bytes(row));
+        total = total.saturating_add(bytes(&row));
         if total > max_bytes && !page.is_empty() {
             break;
         }
-        page.push(row.clone());
+        page.push(row);
     }
     page
 }
@@ -225,7 +283,12 @@ impl Transaction for Session<'_> {
     }
 
     fn overdue(&mut self, now: i64, limit: usize) -> Stored<Vec<RunRow>> {
-        Ok(self.rows(self.tables.deadlines.range(..=(now, RunKey::MAX)).map(|(_, id)| *id), limit))
+        let mut due = self.rows(self.tables.deadlines.range(..=(now, RunKey::MAX)).map(|(_, id)| *id), limit);
+        let expired = self.tables.approval_expiries.range(..=(now, RunKey::MAX)).map(|(_, id)| *id);
+        let expired = self.rows(expired, limit).into_iter().filter(|run| run.deadline.is_none_or(|deadline| deadline > now));
+        due.extend(expired);
+        due.truncate(limit);
+        Ok(due)
     }
 
     fn ended_before(&mut self, before: i64, limit: usize) -> Stored<Vec<RunRow>> {
@@ -262,6 +325,12 @@ impl Transaction for Session<'_> {
             }
         };
         tables.index(&row, true);
+        for change in &changes.approvals {
+            match change {
+                ApprovalChange::Insert(approval, arguments) => tables.approvals.insert(&row, approval, arguments.as_ref()),
+                ApprovalChange::Update(approval) => tables.approvals.update(&row, approval),
+            }
+        }
         let run = tables.run(row.id)?;
         run.row = row;
         for (kind, body) in &changes.bodies {
@@ -297,6 +366,7 @@ impl Transaction for Session<'_> {
         if let Some(run) = self.tables.runs.remove(&run) {
             self.tables.index(&run.row, false);
             self.tables.ids.remove(&run.row.run_id);
+            self.tables.approvals.remove_run(&run.row);
         }
         Ok(())
     }

@@ -4,20 +4,25 @@
 //! `runs::decide`, inside a job, between the store's reads and its [`Transaction::apply`]. So a store is
 //! small: the reads and writes below, a way to run jobs and commit them, and a signal when another process has committed.
 
+mod approval;
+mod changes;
 pub(crate) mod memory;
 mod row;
 #[cfg(feature = "sqlite")]
 pub mod sqlite;
 mod time;
 
+pub use approval::{ApprovalChange, ApprovalFilter, ApprovalRow, ApprovalState, ListedApproval, OnDenied};
+pub use changes::{Changes, RunChange};
 pub use memory::MemoryStore;
 pub use row::{
-    AdmittedRow, BatchRow, BodyKind, Changes, Digest, EventRow, KeyRow, KeyScope, LastOp, Outcome, RunChange, RunFilter, RunKey,
-    RunRow, WorkerOp,
+    AdmittedRow, BatchRow, BodyKind, Digest, EventRow, KeyRow, KeyScope, LastOp, Outcome, RunFilter, RunKey, RunRow,
+    SuspensionState, WorkerOp,
 };
 #[cfg(feature = "sqlite")]
 pub use sqlite::SqliteStore;
 
+use std::ops::RangeInclusive;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -131,9 +136,26 @@ pub trait Reader {
     fn admitted_page(&mut self, run: RunKey, after: &str, limit: usize, max_bytes: usize) -> Stored<Vec<AdmittedRow>>;
     /// Runs that fit `filter`, in the order of their creation, after the run `after` (0: from the first), at most `limit`.
     fn runs(&mut self, filter: &RunFilter, after: RunKey, limit: usize) -> Stored<Vec<RunRow>>;
+    /// The approval of that id, in whatever run.
+    fn approval(&mut self, approval_id: &str) -> Stored<Option<ApprovalRow>>;
+    /// The run's approvals with these numbers, rising.
+    fn approvals(&mut self, run: RunKey, numbers: RangeInclusive<u64>) -> Stored<Vec<ApprovalRow>>;
+    /// The arguments of an approval, as JSON.
+    fn arguments(&mut self, run: RunKey, number: u64) -> Stored<Option<String>>;
+    /// Whether an approval of the run has ever named that principal among its approvers.
+    fn is_approver(&mut self, run: RunKey, principal: &str) -> Stored<bool>;
+    /// Approvals that fit `filter`, in the order of their creation, after the position `after` (0: from the first), ended like a
+    /// page of events (texts: arguments and metadata).
+    fn list_approvals(
+        &mut self,
+        filter: &ApprovalFilter,
+        after: i64,
+        limit: usize,
+        max_bytes: usize,
+    ) -> Stored<Vec<ListedApproval>>;
     /// The agent's run with the smallest (`ready_at`, `id`), also when that time is still to come.
     fn next_ready(&mut self, agent_id: &str) -> Stored<Option<RunRow>>;
-    /// The earliest `deadline` of all runs.
+    /// The earliest `deadline` or `approval_expiry` of all runs.
     fn next_deadline(&mut self) -> Stored<Option<i64>>;
     /// The earliest `expires_at` of all keys. May be wrong by up to a minute.
     fn next_expiry(&mut self) -> Stored<Option<i64>>;
@@ -145,7 +167,7 @@ pub trait Transaction: Reader {
     fn key(&mut self, scope: &KeyScope) -> Stored<Option<KeyRow>>;
     /// What a worker's key of `append_events` stands for.
     fn batch(&mut self, run: RunKey, key: &str) -> Stored<Option<BatchRow>>;
-    /// Runs whose `deadline` is at or before `now`, the earliest first, at most `limit`.
+    /// Runs whose `deadline` or `approval_expiry` is at or before `now`, of each the earliest first, at most `limit`.
     fn overdue(&mut self, now: i64, limit: usize) -> Stored<Vec<RunRow>>;
     /// Runs whose `completed_at` is before a time, the earliest first, at most `limit`.
     fn ended_before(&mut self, before: i64, limit: usize) -> Stored<Vec<RunRow>>;

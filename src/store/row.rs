@@ -1,6 +1,6 @@
 //! The rows of a store. They carry no rules: what may stand in them is decided in `runs`.
 
-use crate::protocol::{Operation, Resolution, RunStatus};
+use crate::protocol::{Operation, RunStatus};
 
 /// A SHA-256.
 pub type Digest = [u8; 32];
@@ -44,10 +44,19 @@ pub struct RunRow {
     pub ready_at: Option<i64>,
     /// When it has to end; none when there is no deadline, and once it has ended. Index where not null.
     pub deadline: Option<i64>,
-    /// The latest approval.
+    /// The approval that the run's view shows: of the latest suspension the oldest that is pending, or the one decided last.
     pub approval_id: Option<String>,
-    /// What became of it.
-    pub approval: Option<Resolution>,
+    /// How far the latest suspension is.
+    pub suspension: Option<SuspensionState>,
+    /// The number of the first approval of the latest suspension; 0 where there was none.
+    pub first_approval: u64,
+    /// The number of the last approval of the run.
+    pub last_approval: u64,
+    /// When the next of the pending approvals expires; none where none does, and once the run goes on or has ended. Index where
+    /// not null.
+    pub approval_expiry: Option<i64>,
+    /// Whether the last decision of the latest suspension resumes the run.
+    pub auto_resume: bool,
     /// The fingerprint of the request that created the run.
     pub fingerprint: Digest,
     /// The fingerprint of the input of the first `resume_run` of the latest approval.
@@ -60,6 +69,22 @@ pub struct RunRow {
     pub updated_at: i64,
     /// When it ended. Index where not null.
     pub completed_at: Option<i64>,
+}
+
+/// How far a suspension is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum SuspensionState {
+    /// Something is to be decided yet.
+    Pending,
+    /// All is decided, and nothing keeps the run from going on.
+    Decided,
+    /// A denial ended the run.
+    Denied,
+}
+
+impl SuspensionState {
+    /// All three.
+    pub const ALL: [SuspensionState; 3] = [SuspensionState::Pending, SuspensionState::Decided, SuspensionState::Denied];
 }
 
 /// A worker's call that ends its claim.
@@ -103,7 +128,6 @@ pub enum BodyKind {
     Context,
     Input,
     Metadata,
-    Approval,
     Continuation,
     ResumeInput,
     Result,
@@ -111,21 +135,28 @@ pub enum BodyKind {
 }
 
 impl BodyKind {
-    /// All eight.
-    pub const ALL: [BodyKind; 8] = [
+    /// All seven.
+    pub const ALL: [BodyKind; 7] = [
         BodyKind::Context,
         BodyKind::Input,
         BodyKind::Metadata,
-        BodyKind::Approval,
         BodyKind::Continuation,
         BodyKind::ResumeInput,
         BodyKind::Result,
         BodyKind::Error,
     ];
 
-    /// A number for the store: 1 to 8.
+    /// A number for the store. 4 was the approval's, before approvals had rows of their own.
     pub const fn number(self) -> u8 {
-        self as u8 + 1
+        match self {
+            BodyKind::Context => 1,
+            BodyKind::Input => 2,
+            BodyKind::Metadata => 3,
+            BodyKind::Continuation => 5,
+            BodyKind::ResumeInput => 6,
+            BodyKind::Result => 7,
+            BodyKind::Error => 8,
+        }
     }
 }
 
@@ -205,6 +236,8 @@ pub struct KeyRow {
     pub revision: u64,
     /// The run's status then.
     pub status: RunStatus,
+    /// How many approvals were pending then, where that was the reason; else 0.
+    pub pending_approvals: u64,
     /// From when on the record does not count, in milliseconds since the Unix epoch.
     pub expires_at: i64,
 }
@@ -254,37 +287,4 @@ impl RunFilter {
             && self.owner.as_ref().is_none_or(|owner| *owner == row.owner)
             && self.agent_id.as_ref().is_none_or(|agent_id| *agent_id == row.agent_id)
     }
-}
-
-/// What one command writes, in one piece. A store writes all of it or nothing.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Changes {
-    /// The run's row. None: only the key is written.
-    pub run: Option<RunChange>,
-    /// Texts of the run that are set (over one that is there) or, with none, deleted.
-    pub bodies: Vec<(BodyKind, Option<String>)>,
-    /// New events of the run, sequences following its head.
-    pub events: Vec<EventRow>,
-    /// A new admitted result of the run.
-    pub admitted: Option<AdmittedRow>,
-    /// A new batch of the run.
-    pub batch: Option<BatchRow>,
-    /// The record of a key; replaces an expired one.
-    pub key: Option<(KeyScope, KeyRow)>,
-}
-
-/// What becomes of a run's row.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[allow(clippy::large_enum_variant, reason = "one for each command")]
-pub enum RunChange {
-    /// It is new; the store gives it its `id`.
-    Insert(RunRow),
-    /// It is another now. `id`, `run_id`, `owner`, `agent_id`, `fingerprint` and `created_at` stay; what else differs is to be
-    /// written.
-    Update {
-        /// As it was read in this transaction.
-        before: RunRow,
-        /// As it is to be.
-        after: RunRow,
-    },
 }

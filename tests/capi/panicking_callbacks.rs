@@ -36,7 +36,7 @@ extern "C-unwind" fn outcome_panicking(_: *mut c_void, outcome: *mut agenthost_o
     panic!("outcome");
 }
 
-extern "C-unwind" fn access_panicking(_: *mut c_void, _: *const agenthost_str, _: *const agenthost_str) -> u32 {
+extern "C-unwind" fn access_panicking(_: *mut c_void, _: *const agenthost_access_request) -> u32 {
     panic!("access");
 }
 

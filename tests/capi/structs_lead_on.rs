@@ -124,13 +124,29 @@ fn a_claimed_run_leads_to_its_context_its_approval_and_their_texts() {
         lease_ms: 0,
     };
     let pair = agenthost_pair { key: text("where"), value: text("approval") };
-    let suspension = agenthost_suspension {
-        struct_size: size_of::<agenthost_suspension>(),
+    let approver = text("bob");
+    let approval = agenthost_approval_request {
+        struct_size: size_of::<agenthost_approval_request>(),
         tool_call_id: text("call"),
         tool_name: text("tool"),
         reason: text("why"),
         metadata: agenthost_pairs { items: &raw const pair, count: 1 },
+        arguments: text("[7]"),
+        expires_at_unix_ms: agenthost_optional_i64 { present: 0, value: 0 },
+        on_denied: 0,
+        not_owner: 0,
+        approvers: &raw const approver,
+        approver_count: 0,
+    };
+    let inbox_only = agenthost_approval_request { approver_count: 1, on_denied: AGENTHOST_ON_DENIED_RESUME, ..approval };
+    let approvals = [&raw const approval, &raw const inbox_only];
+    let suspension = agenthost_suspension {
+        struct_size: size_of::<agenthost_suspension>(),
+        approvals: approvals.as_ptr(),
+        approval_count: 1,
         continuation: text(r#"{"step":2}"#),
+        resume: 0,
+        reserved: 0,
     };
     // SAFETY: every handle is used while it is alive, and freed once.
     unsafe {
@@ -145,7 +161,7 @@ fn a_claimed_run_leads_to_its_context_its_approval_and_their_texts() {
         };
         let first_claim = claimed();
         let run = agenthost_outcome_claimed(first_claim);
-        assert_eq!((read((*run).run_id), read((*(*run).context).run_id), (*run).approval.is_null()), ("run-1", "run-1", true));
+        assert_eq!((read((*run).run_id), read((*(*run).context).run_id), (*run).approvals.is_null()), ("run-1", "run-1", true));
         let mut suspended = null_mut();
         let status = agenthost_runs_suspend(
             runs,
@@ -157,7 +173,7 @@ fn a_claimed_run_leads_to_its_context_its_approval_and_their_texts() {
             &raw mut suspended,
         );
         assert_eq!(status, AGENTHOST_OK);
-        let approval = read(agenthost_outcome_approval_id(suspended)).to_owned();
+        let approval = read(agenthost_outcome_approval_id(suspended, 0)).to_owned();
         agenthost_outcome_free(suspended);
         agenthost_outcome_free(first_claim);
         for (operation, revision, more) in
@@ -173,8 +189,22 @@ fn a_claimed_run_leads_to_its_context_its_approval_and_their_texts() {
         let second_claim = claimed();
         let run = agenthost_outcome_claimed(second_claim);
         assert_eq!((read((*run).continuation), read((*run).resume_input)), (r#"{"step":2}"#, r#"{"go":true}"#));
-        assert_eq!(first((*(*run).approval).metadata), ("where", "approval"));
+        let decided = *(*run).approvals;
+        assert_eq!(((*run).approval_count, read((*decided).arguments)), (1, "[7]"));
+        assert_eq!(first((*(*decided).approval).metadata), ("where", "approval"));
+        let again = agenthost_suspension { approvals: approvals.as_ptr().add(1), ..suspension };
+        let token = (*run).token;
+        let status = agenthost_runs_suspend(runs, text("run-1"), token, &raw const again, None, null_mut(), &raw mut suspended);
+        assert_eq!(status, AGENTHOST_OK);
+        agenthost_outcome_free(suspended);
         agenthost_outcome_free(second_claim);
+        let mut inbox = null_mut();
+        assert_eq!(agenthost_runs_list_approvals(runs, null(), 0, 0, None, null_mut(), &raw mut inbox), AGENTHOST_OK);
+        assert_eq!(agenthost_outcome_inbox_count(inbox), 2);
+        let waiting = agenthost_outcome_inbox_approval(inbox, 1);
+        assert_eq!(((*waiting).approver_count, read(*(*waiting).approvers), read((*waiting).run_id)), (1, "bob", "run-1"));
+        assert_eq!(first((*(*waiting).approval).metadata), ("where", "approval"));
+        agenthost_outcome_free(inbox);
         let mut outcome = null_mut();
         let status = agenthost_runs_wait_events(runs, text("run-1"), 0, 0, 0, None, null_mut(), &raw mut outcome);
         assert_eq!(status, AGENTHOST_OK);

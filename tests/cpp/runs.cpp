@@ -40,7 +40,7 @@ TEST(a_run_lives_from_its_creation_to_its_end_in_memory_and_in_a_file) {
 
         const agenthost::claimed first = store::take(runs);
         CHECK(first.claim.run_id == "run-1" && first.claim.token.reveal().size() == 32 && first.owner == "ann");
-        CHECK(first.attempt == 1 && first.lease == 30s && first.lease_ends_at_unix_ms > 0 && !first.approval);
+        CHECK(first.attempt == 1 && first.lease == 30s && first.lease_ends_at_unix_ms > 0 && first.approvals.empty());
         CHECK(first.context.agent_id == "writer" && first.input == R"({"topic":"otters"})" && first.metadata == of_run);
         CHECK(!runs.claim({{"writer"}, "another", {}}));
         CHECK(runs.heartbeat(first.claim) >= first.lease_ends_at_unix_ms);
@@ -52,17 +52,32 @@ TEST(a_run_lives_from_its_creation_to_its_end_in_memory_and_in_a_file) {
         CHECK(admitted.outcome == "[2]" && !admitted.repeated && admitted.sequence == 5 && admitted.tool_name == "search");
         CHECK(runs.admit_tool_result(first.claim, {"call", "search", "try-1", "[3]", "step"}).repeated);
 
-        const agenthost::suspended suspended = runs.suspend(first.claim, {"publish-1", "publish", "it is public", "{\"page\":2}", {}});
-        CHECK(suspended.run.status == run_status::waiting_for_approval && !suspended.approval_id.empty());
+        const agenthost::suspended suspended = runs.suspend(
+            first.claim, {{{"publish-1", "publish", "it is public", R"({"page":"/otters"})", {}, {}, agenthost::on_denied::fail, {}, false},
+                           {"mail-1", "mail", "", "", {}, {}, agenthost::on_denied::resume, {"bob"}, true}},
+                          "{\"page\":2}"});
+        CHECK(suspended.run.status == run_status::waiting_for_approval && suspended.approval_ids.size() == 2);
         CHECK(client.get_run({"run-1"}).approval->reason == "it is public");
+        agenthost::approval_filter of_bob;
+        of_bob.state = agenthost::approval_state::pending;
+        of_bob.approver = "bob";
+        const agenthost::approval_page inbox = runs.list_approvals(of_bob);
+        CHECK(inbox.approvals.size() == 1 && inbox.begin()->approval.tool_name == "mail" && inbox.begin()->not_owner);
+        CHECK(inbox.begin()->approvers.size() == 1 && inbox.begin()->revision == suspended.run.revision && inbox.begin()->owner == "ann");
+        CHECK(runs.wait_approvals(of_bob, inbox.next, 0, 1ms).approvals.empty());
         const std::uint64_t granted = client.resolve_approval(
-            {"run-1", suspended.run.revision, suspended.approval_id, agenthost::resolution::approved, "fine", {}}).revision;
+            {"run-1", suspended.run.revision, suspended.approval_ids[0], agenthost::resolution::approved, "fine", {}}).revision;
+        const agenthost::client bob = store::client(host, "bob");
+        const std::uint64_t denied = bob.resolve_approval(
+            {"run-1", granted, suspended.approval_ids[1], agenthost::resolution::denied, "not today", {}}).revision;
         CHECK(!runs.wait_for_work({"writer"}, 1ms));
-        client.resume_run({"run-1", granted, suspended.approval_id, R"({"go":true})"});
+        client.resume_run({"run-1", denied, suspended.approval_ids[0], R"({"go":true})"});
 
         const agenthost::claimed second = store::take(runs);
         CHECK(second.continuation == "{\"page\":2}" && second.resume_input == R"({"go":true})");
-        CHECK(second.approval && second.approval->resolution == agenthost::resolution::approved);
+        CHECK(second.approvals.size() == 2 && second.approvals[0].arguments == R"({"page":"/otters"})");
+        CHECK(second.approvals[0].approval.resolution == agenthost::resolution::approved && second.approvals[0].decided_by == "ann");
+        CHECK(second.approvals[1].approval.resolution == agenthost::resolution::denied && second.approvals[1].decided_by == "bob");
         const agenthost::admitted_page results = runs.admitted_results("run-1", "", 10);
         CHECK(results.results.size() == 1 && !results.has_more && results.begin()->key == "try-1");
         runs.release(second.claim);
@@ -187,13 +202,13 @@ TEST(each_reason_of_a_conflict_is_a_type_for_workers_and_for_clients) {
     CHECK(!runs.admit_tool_result(claimed.claim, {"call", "tool", "one", "1", ""}).repeated);
     conflict([&] { runs.admit_tool_result(claimed.claim, {"call", "tool", "two", "1", ""}); },
              [](const std::exception& caught) { CHECK(dynamic_cast<const agenthost::idempotency_mismatch*>(&caught) != nullptr); });
-    const agenthost::suspended suspended = runs.suspend(claimed.claim, {"call", "tool", "", "", {}});
+    const agenthost::suspended suspended = runs.suspend(claimed.claim, {{{"call", "tool"}}});
     conflict([&] { client.resolve_approval({"run-1", suspended.run.revision, "none", agenthost::resolution::approved, "", {}}); },
              [](const std::exception& caught) { CHECK(dynamic_cast<const agenthost::approval_mismatch*>(&caught) != nullptr); });
     const auto granted = client.resolve_approval(
-        {"run-1", suspended.run.revision, suspended.approval_id, agenthost::resolution::approved, "", {}});
-    const auto resumed = client.resume_run({"run-1", granted.revision, suspended.approval_id, ""});
-    conflict([&] { client.resume_run({"run-1", resumed.revision, suspended.approval_id, ""}); }, [](const std::exception& caught) {
+        {"run-1", suspended.run.revision, suspended.approval_ids[0], agenthost::resolution::approved, "", {}});
+    const auto resumed = client.resume_run({"run-1", granted.revision, suspended.approval_ids[0], ""});
+    conflict([&] { client.resume_run({"run-1", resumed.revision, suspended.approval_ids[0], ""}); }, [](const std::exception& caught) {
         CHECK(dynamic_cast<const agenthost::claim_held&>(caught).retry_after().has_value());
     });
     conflict([&] { runs.heartbeat(claimed.claim); },

@@ -59,9 +59,9 @@ TEST(options_of_runs_are_kept_to) {
     options.require_principal = true;
     memory_log log;
     options.log = log.function();
-    options.access = [](std::optional<std::string_view> principal, std::optional<std::string_view> owner) {
-        if (principal == "thrower") throw std::runtime_error("nobody knows");
-        return principal == owner || principal == "root";
+    options.access = [](const agenthost::access_request& asked) {
+        if (asked.principal == "thrower") throw std::runtime_error("nobody knows");
+        return asked.principal == asked.owner || asked.principal == "root";
     };
     const agenthost::runs runs = agenthost::runs::open("memory:", options);
     agenthost::host_options small;
@@ -90,7 +90,7 @@ TEST(wrong_options_of_runs_are_named) {
     CHECK_MISUSE(invalid_argument, agenthost::runs::open("memory:", options));
     options.key_ttl = 0ms;
     options.sensitive_names = {""};
-    options.access = [](auto, auto) { return true; };
+    options.access = [](const agenthost::access_request&) { return true; };
     memory_log log;
     options.log = log.function();
     CHECK_MISUSE(invalid_argument, agenthost::runs::open("memory:", options));

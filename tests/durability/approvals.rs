@@ -36,7 +36,7 @@ fn a_run_waits_is_approved_and_goes_on(setup: &Setup) {
     assert_eq!((resumed.attempt, resumed.revision), (1, 5));
     assert_eq!(resumed.continuation, Some(json(r#"{"step":3}"#)));
     assert_eq!(resumed.resume_input, Some(json(r#"{"go":true}"#)));
-    let approved = resumed.approval.unwrap();
+    let approved = resumed.approvals[0].view.clone();
     assert_eq!((approved.resolution, &*approved.reason), (Resolution::Approved, "so"));
     assert_eq!(approved.resolved_at_unix_ms, Some(START + 5));
     assert_eq!((approved.metadata.get("risk"), approved.metadata.get("by")), (Some("high"), Some("a person")));
@@ -141,13 +141,13 @@ fn a_second_suspension_has_a_new_approval(setup: &Setup) {
     client.resume("s", "run", 4, &first, "1").unwrap();
     let again = claim(&runs).unwrap().claim;
     let second = runs.suspend(&again, suspension()).wait().unwrap();
-    assert_ne!(second.approval_id, first);
+    assert_ne!(second.approval_ids[0], first);
     assert_eq!(second.submission, submission("run", 6, RunStatus::WaitingForApproval));
     assert_eq!(reason(client.resolve("t", "run", 6, &first, Resolution::Approved)), Reason::ApprovalMismatch);
-    client.resolve("u", "run", 6, &second.approval_id, Resolution::Approved).unwrap();
+    client.resolve("u", "run", 6, &second.approval_ids[0], Resolution::Approved).unwrap();
     assert_eq!(reason(client.resume("v", "run", 7, &first, "1")), Reason::ApprovalMismatch);
     // The first resume of this approval, so its input is free.
-    client.resume("w", "run", 7, &second.approval_id, "2").unwrap();
+    client.resume("w", "run", 7, &second.approval_ids[0], "2").unwrap();
     assert_eq!(claim(&runs).unwrap().resume_input, Some(json("2")));
 }
 
@@ -177,8 +177,8 @@ fn a_resolution_with_a_secret_is_refused(setup: &Setup) {
     assert!(!format!("{refused:?}").contains("hidden"));
     assert_eq!(code(refused), ErrorCode::InvalidRequest);
     let mut secret = suspension();
-    secret.metadata.insert("password", "hidden");
+    secret.approvals[0].metadata.insert("password", "hidden");
     client(&runs).create("d", "other").unwrap();
     let claim = runs.claim(&ClaimRequest { agent_ids: vec!["".into()], ..Default::default() }).wait().unwrap().unwrap().claim;
-    assert_eq!(detail(&runs.suspend(&claim, secret).wait(), "path"), "metadata.password");
+    assert_eq!(detail(&runs.suspend(&claim, secret).wait(), "path"), "approvals.0.metadata.password");
 }

@@ -87,8 +87,8 @@ fn the_deadline_is_the_first_millisecond_that_is_too_late(setup: &Setup) {
     let claim = claim(&runs).unwrap().claim;
     setup.pass(99);
     let suspended = runs.suspend(&claim, crate::support::suspension()).wait().unwrap();
-    client(&runs).resolve("r", "run", 3, &suspended.approval_id, Resolution::Approved).unwrap();
+    client(&runs).resolve("r", "run", 3, &suspended.approval_ids[0], Resolution::Approved).unwrap();
     setup.pass(1);
-    assert_eq!(reason(client(&runs).resume("s", "run", 4, &suspended.approval_id, "{}")), Reason::RevisionMismatch);
+    assert_eq!(reason(client(&runs).resume("s", "run", 4, &suspended.approval_ids[0], "{}")), Reason::RevisionMismatch);
     assert_eq!(client(&runs).get("run").unwrap().status, RunStatus::TimedOut);
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use agenthost::protocol::{ErrorCode, RunStatus};
-use agenthost::runs::RunsOptions;
+use agenthost::runs::{AccessRequest, RunsOptions};
 
 use crate::support::{Client, SOON, Setup, claim, client, code, detail, new_run, submission};
 
@@ -45,7 +45,7 @@ fn a_call_without_principal_sees_every_run(setup: &Setup) {
 }
 
 fn a_hook_replaces_the_rule(setup: &Setup) {
-    let access = Arc::new(|principal: Option<&str>, owner: Option<&str>| principal == Some("admin") || principal == owner);
+    let access = Arc::new(|asked: &AccessRequest<'_>| asked.principal == Some("admin") || asked.principal == asked.owner);
     let runs = setup.open_with(RunsOptions { access: Some(access), ..RunsOptions::default() });
     let alice = Client { runs: runs.clone(), principal: Some("alice") };
     alice.create("k", "run").unwrap();

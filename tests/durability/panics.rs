@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use agenthost::host::{LogHook, LogLevel};
 use agenthost::protocol::{ErrorCode, RunStatus};
-use agenthost::runs::{NewEvent, Runs, RunsOptions};
+use agenthost::runs::{AccessRequest, NewEvent, Runs, RunsOptions};
 
 use crate::support::{Client, SOON, START, Setup, claim, client, code, json, with_deadline};
 
@@ -111,7 +111,7 @@ fn a_waker_that_panics_reaches_nobody(setup: &Setup) {
 
 fn a_log_hook_that_panics_changes_no_answer(setup: &Setup) {
     let log: LogHook = Arc::new(|_: LogLevel, _: &str, _: &[(&str, &str)]| panic!("the log's fault"));
-    let access = Arc::new(|_: Option<&str>, _: Option<&str>| -> bool { panic!("the rule's fault") });
+    let access = Arc::new(|_: &AccessRequest<'_>| -> bool { panic!("the rule's fault") });
     let runs = setup.open_with(RunsOptions { log: Some(log), access: Some(access), ..RunsOptions::default() });
     let alice = Client { runs: runs.clone(), principal: Some("alice") };
     alice.create("k", "run").unwrap();
@@ -123,7 +123,7 @@ fn a_log_hook_that_panics_changes_no_answer(setup: &Setup) {
 
 fn a_rule_of_access_that_panics_answers_internal(setup: &Setup) {
     let records = Records::default();
-    let access = Arc::new(|principal: Option<&str>, _: Option<&str>| principal != Some("mallory") || panic!("the rule's fault"));
+    let access = Arc::new(|asked: &AccessRequest<'_>| asked.principal != Some("mallory") || panic!("the rule's fault"));
     let runs = setup.open_with(RunsOptions { log: Some(records.hook()), access: Some(access), ..RunsOptions::default() });
     let of = |principal| Client { runs: runs.clone(), principal: Some(principal) };
     of("alice").create("k", "run").unwrap();
@@ -149,7 +149,7 @@ fn hooks_that_panic_when_they_are_dropped_are_let_go_of(setup: &Setup) {
             log: Some(Arc::new(move |_, _, _| {
                 let _ = &log;
             })),
-            access: Some(Arc::new(move |_, _| {
+            access: Some(Arc::new(move |_| {
                 let _ = &access;
                 true
             })),

@@ -6,7 +6,9 @@ use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::time::Duration;
 
 use agenthost::protocol::{ErrorCode, ExecutionContext, FreeJson, HostError, Metadata, Operation, Resolution, RunStatus};
-use agenthost::runs::{Claim, ClaimRequest, Claimed, Reason, Runs, RunsOptions, Suspension};
+use agenthost::runs::{
+    ApprovalRequest, Claim, ClaimRequest, Claimed, Reason, ResumeMode, Runs, RunsOptions, Suspended, Suspension,
+};
 use agenthost::service::{
     Answer, Call, CancelRun, CreateRun, EventPage, GetRun, ListEvents, Request, ResolveApproval, ResumeRun, RunSubmission,
     RunView,
@@ -233,7 +235,7 @@ impl Client {
         self.create(&new_key(), run_id).unwrap();
         let claim = claim(&self.runs).unwrap().claim;
         let suspended = self.runs.suspend(&claim, suspension()).wait().unwrap();
-        (claim, suspended.approval_id)
+        (claim, only(suspended))
     }
 }
 
@@ -256,13 +258,21 @@ pub(crate) fn with_deadline(run_id: &str, deadline: i64) -> CreateRun<'static> {
 }
 
 pub(crate) fn suspension() -> Suspension {
-    Suspension {
-        tool_call_id: "call 1".into(),
-        tool_name: "delete_files".into(),
+    Suspension { approvals: vec![approval()], continuation: json(r#"{"step":3}"#), resume: ResumeMode::Explicit }
+}
+
+pub(crate) fn approval() -> ApprovalRequest {
+    ApprovalRequest {
         reason: "it deletes".into(),
         metadata: [("risk", "high")].into_iter().collect(),
-        continuation: json(r#"{"step":3}"#),
+        ..ApprovalRequest::new("call 1", "delete_files")
     }
+}
+
+/// The id of the one approval that was asked for.
+pub(crate) fn only(suspended: Suspended) -> String {
+    let [approval_id] = <[String; 1]>::try_from(suspended.approval_ids).unwrap();
+    approval_id
 }
 
 pub(crate) fn claim_request() -> ClaimRequest {

@@ -103,8 +103,8 @@ fn work_wakes_a_waiting_worker(setup: &Setup) {
     let second = claim(&runs).unwrap().claim;
     let suspended = runs.suspend(&second, crate::support::suspension()).wait().unwrap();
     let waiting = runs.wait_for_work(&["".into()], SOON);
-    client(&runs).resolve("r", "run", 3, &suspended.approval_id, agenthost::protocol::Resolution::Approved).unwrap();
-    client(&runs).resume("s", "run", 4, &suspended.approval_id, "{}").unwrap();
+    client(&runs).resolve("r", "run", 3, &suspended.approval_ids[0], agenthost::protocol::Resolution::Approved).unwrap();
+    client(&runs).resume("s", "run", 4, &suspended.approval_ids[0], "{}").unwrap();
     assert_eq!(waiting.wait(), Ok(true));
     // A lease's end is no commit: the wait knows when it comes.
     claim(&runs).unwrap();

@@ -37,7 +37,7 @@ fn a_claim_gives_all_there_is_to_go_on_with(setup: &Setup) {
     assert_eq!((claimed.lease_ends_at_unix_ms, claimed.lease_ms), (START + 3 + LEASE, LEASE as u64));
     assert_eq!((claimed.context, claimed.input), (new_run("run").context, new_run("run").input));
     assert_eq!(claimed.metadata, new_run("run").metadata);
-    assert!(claimed.approval.is_none() && claimed.continuation.is_none() && claimed.resume_input.is_none());
+    assert!(claimed.approvals.is_empty() && claimed.continuation.is_none() && claimed.resume_input.is_none());
     assert!(claim(&runs).is_none(), "it is taken");
     let view = client(&runs).get("run").unwrap();
     assert_eq!((view.status, view.created_at_unix_ms, view.updated_at_unix_ms), (RunStatus::Running, START, START + 3));
@@ -148,8 +148,8 @@ fn a_resume_begins_anew_to_count_takeovers(setup: &Setup) {
     let second = take(&runs).unwrap().claim;
     let suspended = runs.suspend(&second, suspension()).wait().unwrap();
     let revision = suspended.submission.revision;
-    client.resolve("r", "run", revision, &suspended.approval_id, Resolution::Approved).unwrap();
-    client.resume("s", "run", revision + 1, &suspended.approval_id, "{}").unwrap();
+    client.resolve("r", "run", revision, &suspended.approval_ids[0], Resolution::Approved).unwrap();
+    client.resume("s", "run", revision + 1, &suspended.approval_ids[0], "{}").unwrap();
     take(&runs).unwrap();
     setup.pass(LEASE);
     assert_eq!(take(&runs).unwrap().claim.run_id, "run", "one takeover since the resume");
@@ -308,12 +308,9 @@ fn what_is_too_large_or_malformed_is_refused(setup: &Setup) {
     let nameless = ToolResult { tool_name: String::new(), ..tool_result("c", "k", "1") };
     assert_eq!(path(runs.admit_tool_result(&claim, nameless).wait().map(drop)), "toolName");
     assert_eq!(path(runs.fail(&claim, "").wait().map(drop)), "error");
-    assert_eq!(
-        path(
-            runs.suspend(&claim, agenthost::runs::Suspension { tool_call_id: "c".repeat(256), ..suspension() }).wait().map(drop)
-        ),
-        "toolCallId"
-    );
+    let mut long = suspension();
+    long.approvals[0].tool_call_id = "c".repeat(256);
+    assert_eq!(path(runs.suspend(&claim, long).wait().map(drop)), "approvals.0.toolCallId");
     runs.complete(&claim, text(fits)).wait().unwrap();
     assert_eq!(client(&runs).get("run").unwrap().result, text(fits));
 }

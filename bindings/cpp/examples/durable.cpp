@@ -26,7 +26,7 @@ void work(const agenthost::runs& runs) {
             try {
                 if (!claimed->approval) {
                     runs.append_events(claimed->claim, {{"draft", R"({"words":120})"}}, "draft");
-                    runs.suspend(claimed->claim, {"publish-1", "publish", "the page will be public", R"({"draft":1})", {}});
+                    runs.suspend(claimed->claim, {{{"publish-1", "publish", "the page will be public", R"({"page":"/otters"})"}}, R"({"draft":1})"});
                 } else {
                     runs.complete(claimed->claim, R"({"published":true})");
                 }

@@ -47,7 +47,10 @@ inline bool read_flag(const agenthost_outcome* from) noexcept { return agenthost
 inline run_submission read_submission(const agenthost_outcome* from) { return from_c(*agenthost_outcome_submission(from)); }
 
 inline suspended read_suspended(const agenthost_outcome* from) {
-    return {read_submission(from), std::string(view(agenthost_outcome_approval_id(from)))};
+    suspended out{read_submission(from), {}};
+    const std::size_t size = agenthost_outcome_approval_id_count(from);
+    for (std::size_t index = 0; index < size; ++index) out.approval_ids.emplace_back(view(agenthost_outcome_approval_id(from, index)));
+    return out;
 }
 
 inline admitted_result read_admitted(const agenthost_outcome* from) { return from_c(*agenthost_outcome_admitted(from, 0)); }
@@ -69,6 +72,11 @@ inline followed_events read_followed(const agenthost_outcome* from) {
     out.has_more = agenthost_outcome_has_more(from) != 0;
     out.status = static_cast<run_status>(agenthost_outcome_status(from));
     return out;
+}
+
+inline approval_page read_inbox(const agenthost_outcome* from) {
+    return {elements<inbox_approval>(from, agenthost_outcome_inbox_count, agenthost_outcome_inbox_approval), agenthost_outcome_next(from),
+            agenthost_outcome_has_more(from) != 0};
 }
 
 inline run_page read_runs(const agenthost_outcome* from) {

@@ -162,7 +162,7 @@ impl Writer {
     }
 
     /// A value that is JSON text already.
-    pub(super) fn json_text(&mut self, json: &str) {
+    pub(crate) fn json_text(&mut self, json: &str) {
         self.text.extend_from_slice(json.as_bytes());
         self.text.push(b',');
     }

@@ -1,8 +1,8 @@
 //! A run on its way from one state to the next: every state change adds one to the revision and writes one event.
 
 use crate::protocol::json::Writer;
-use crate::protocol::{FreeJson, Resolution, RunStatus};
-use crate::store::{AdmittedRow, BatchRow, BodyKind, Changes, EventRow, RunChange, RunRow};
+use crate::protocol::{FreeJson, RunStatus};
+use crate::store::{AdmittedRow, ApprovalChange, ApprovalRow, BatchRow, BodyKind, Changes, EventRow, RunChange, RunRow};
 
 /// The longest text of a reason or error in an event's data; the run's view has all of it.
 const MAX_TEXT_BYTES: usize = 64 << 10;
@@ -13,14 +13,31 @@ pub(super) struct Draft {
     before: RunRow,
     pub(super) run: RunRow,
     bodies: Vec<(BodyKind, Option<String>)>,
+    /// Of the latest suspension: as they were, and as they are.
+    approvals_before: Vec<ApprovalRow>,
+    approvals: Vec<ApprovalRow>,
+    /// Of a suspension that begins here: the arguments of each approval.
+    new_arguments: Option<Vec<Option<String>>>,
     events: Vec<EventRow>,
     admitted: Option<AdmittedRow>,
     batch: Option<BatchRow>,
 }
 
 impl Draft {
-    pub(super) fn of(run: &RunRow, now: i64) -> Draft {
-        Draft { now, before: run.clone(), run: run.clone(), bodies: Vec::new(), events: Vec::new(), admitted: None, batch: None }
+    /// A run as it is, with the approvals of its latest suspension.
+    pub(super) fn of(run: &RunRow, approvals: &[ApprovalRow], now: i64) -> Draft {
+        Draft {
+            now,
+            before: run.clone(),
+            run: run.clone(),
+            bodies: Vec::new(),
+            approvals_before: approvals.to_vec(),
+            approvals: approvals.to_vec(),
+            new_arguments: None,
+            events: Vec::new(),
+            admitted: None,
+            batch: None,
+        }
     }
 
     /// What is to be written.
@@ -28,9 +45,21 @@ impl Draft {
         if self.before == self.run && self.bodies.is_empty() {
             return Changes::default();
         }
+        let mut changes = Vec::new();
+        match self.new_arguments {
+            Some(arguments) => {
+                let new = self.approvals.into_iter().zip(arguments);
+                changes.extend(new.map(|(row, arguments)| ApprovalChange::Insert(row, arguments)));
+            }
+            None => {
+                let changed = self.approvals.into_iter().zip(&self.approvals_before).filter(|(row, before)| row != *before);
+                changes.extend(changed.map(|(row, _)| ApprovalChange::Update(row)));
+            }
+        }
         Changes {
             run: Some(RunChange::Update { before: self.before, after: self.run }),
             bodies: self.bodies,
+            approvals: changes,
             events: self.events,
             admitted: self.admitted,
             batch: self.batch,
@@ -44,6 +73,20 @@ impl Draft {
 
     pub(super) fn delete(&mut self, kind: BodyKind) {
         self.bodies.push((kind, None));
+    }
+
+    /// The approvals of the latest suspension, in order.
+    pub(super) fn approvals(&self) -> &[ApprovalRow] {
+        &self.approvals
+    }
+
+    pub(super) fn approval_mut(&mut self, index: usize) -> &mut ApprovalRow {
+        &mut self.approvals[index]
+    }
+
+    /// A new suspension, with the arguments of each approval. All approvals of the one before were decided.
+    pub(super) fn begin_suspension(&mut self, approvals: Vec<ApprovalRow>, arguments: Vec<Option<String>>) {
+        (self.approvals, self.new_arguments) = (approvals, Some(arguments));
     }
 
     pub(super) fn admit(&mut self, row: AdmittedRow) {
@@ -84,7 +127,10 @@ impl Draft {
         run.ready_at = None;
         run.deadline = None;
         run.completed_at = Some(self.now);
-        if run.approval.is_some() {
+        run.approval_expiry = None;
+        // What nobody decided stays pending, for ever.
+        self.approvals.iter_mut().for_each(|approval| approval.open = false);
+        if run.suspension.is_some() {
             // Nobody goes on from there any more; what a worker kept to itself does not stay longer than it has to.
             self.delete(BodyKind::Continuation);
             self.delete(BodyKind::ResumeInput);
@@ -106,11 +152,6 @@ impl Draft {
     /// Whether a worker has the run, and its lease has not ended.
     pub(super) fn lease_is_live(&self) -> bool {
         self.run.claim.is_some() && self.run.ready_at.is_some_and(|ends| ends > self.now)
-    }
-
-    /// Whether the run goes on only after a decision that has not been taken, or has been and nobody resumed.
-    pub(super) fn waits_for(&self, resolution: Resolution) -> bool {
-        self.run.status == RunStatus::WaitingForApproval && self.run.approval == Some(resolution)
     }
 }
 

@@ -2,16 +2,18 @@
 //! what to answer. No clock, no randomness, no input or output (durable runs, "Stores"). Only the rule of access is the
 //! application's.
 //!
-//! `client` decides the mutations of clients, `worker` those of workers, timers and operators; both change a `draft` of the run.
+//! `client` decides the mutations of clients, `worker` those of workers, timers and operators, `approvals` what both do with approvals;
+//! all change a `draft` of the run.
 
+mod approvals;
 mod client;
 mod draft;
 mod keys;
+mod refused;
 mod rules;
 mod worker;
 
-pub use rules::Access;
-pub(crate) use rules::{AccessHook, Rules, Snapshot};
+pub(crate) use rules::{Rules, Snapshot};
 
 use super::command::{Command, CommandOutput};
 use super::refuse::{self, Refusal};
@@ -25,11 +27,13 @@ pub(crate) struct Decision {
     pub(crate) result: Result<CommandOutput, Refusal>,
 }
 
-/// Decides. A run whose deadline has passed is timed out first, and the command is answered against that.
+/// Decides. A run whose deadline has passed is timed out first, approvals that have expired are denied next, and the command is
+/// answered against that.
 pub(crate) fn decide(snapshot: &Snapshot<'_>, command: &Command, now: i64) -> Decision {
-    let mut draft = snapshot.run.as_ref().map(|run| Draft::of(run, now));
+    let mut draft = snapshot.run.as_ref().map(|run| Draft::of(run, &snapshot.approvals, now));
     if let Some(draft) = &mut draft {
         draft.time_out_if_overdue();
+        approvals::expire(draft);
     }
     let (created, key, result) = match command.retry() {
         Some(retry) => client::decide(snapshot, &mut draft, command, retry, now),

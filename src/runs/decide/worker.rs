@@ -1,13 +1,12 @@
 //! The commands of workers, timers and operators: who holds the claim may write.
 
+use super::approvals;
 use super::draft::{self, Draft};
 use super::rules::Snapshot;
-use crate::protocol::{MAX_UNIX_MS, Resolution, RunStatus};
-use crate::runs::command::{ClaimHolder, Command, CommandOutput, End, Pairs};
+use crate::protocol::{MAX_UNIX_MS, RunStatus};
+use crate::runs::command::{ClaimHolder, Command, CommandOutput, End};
 use crate::runs::refuse::{self, Refusal};
 use crate::runs::token::same_digest;
-use crate::runs::views;
-use crate::service::ApprovalView;
 use crate::store::{AdmittedRow, BatchRow, BodyKind, Digest, EventRow, LastOp, WorkerOp};
 
 pub(super) fn decide(snapshot: &Snapshot<'_>, draft: &mut Draft, command: &Command) -> Result<CommandOutput, Refusal> {
@@ -161,16 +160,16 @@ fn ended(draft: &Draft, op: WorkerOp, revision: u64) -> CommandOutput {
         WorkerOp::Complete => RunStatus::Completed,
         WorkerOp::Fail => RunStatus::Failed,
     };
-    // Until the next suspend the latest approval is the one that this suspend made.
-    let approval_id = draft.run.approval_id.clone().filter(|_| op == WorkerOp::Suspend).unwrap_or_default();
-    CommandOutput::Ended { revision, status, approval_id }
+    // Until the next suspend the latest approvals are those that this suspend made.
+    let ids = draft.approvals().iter().filter(|_| op == WorkerOp::Suspend).map(|approval| approval.approval_id.clone());
+    CommandOutput::Ended { revision, status, approval_ids: ids.collect() }
 }
 
 fn finish(draft: &mut Draft, holder: &ClaimHolder, fingerprint: &Digest, end: &End) -> CommandOutput {
     match end {
-        End::Suspend { approval_id, tool_call_id, tool_name, reason, metadata, continuation } => {
+        End::Suspend { approvals, continuation, auto_resume } => {
             draft.set(BodyKind::Continuation, continuation.clone());
-            suspend(draft, approval_id, tool_call_id, tool_name, reason, metadata);
+            approvals::suspend(draft, approvals, *auto_resume);
         }
         End::Complete { result } => {
             draft.set(BodyKind::Result, result.clone());
@@ -182,34 +181,8 @@ fn finish(draft: &mut Draft, holder: &ClaimHolder, fingerprint: &Digest, end: &E
     }
     let revision = draft.run.revision;
     draft.run.last = Some(LastOp { claim: holder.claim, op: end.op(), fingerprint: *fingerprint, revision });
-    ended(draft, end.op(), revision)
-}
-
-fn suspend(draft: &mut Draft, approval_id: &str, tool_call_id: &str, tool_name: &str, reason: &str, metadata: &Pairs) {
-    let approval = ApprovalView {
-        approval_id: approval_id.into(),
-        tool_call_id: tool_call_id.into(),
-        tool_name: tool_name.into(),
-        resolution: Resolution::Pending,
-        reason: reason.into(),
-        created_at_unix_ms: draft.now,
-        resolved_at_unix_ms: None,
-        metadata: metadata.iter().map(|(name, value)| (&**name, &**value)).collect(),
-    };
-    draft.set(BodyKind::Approval, views::approval_text(&approval));
-    let data = draft::data(|out| {
-        draft::member(out, "approvalId", approval_id);
-        draft::member(out, "toolName", tool_name);
-        draft::member(out, "reason", reason);
-    });
-    let run = &mut draft.run;
-    run.status = RunStatus::WaitingForApproval;
-    run.claim = None;
-    run.ready_at = None;
-    run.approval_id = Some(approval_id.into());
-    run.approval = Some(Resolution::Pending);
-    if run.resume_fingerprint.take().is_some() {
-        draft.delete(BodyKind::ResumeInput);
-    }
-    draft.change("approval_required", tool_call_id, data);
+    let output = ended(draft, end.op(), revision);
+    // What has expired by now is decided at once, behind the answer.
+    approvals::expire(draft);
+    output
 }

@@ -5,6 +5,7 @@ use std::sync::{Mutex, mpsc};
 use super::*;
 use crate::host::LogHook;
 use crate::protocol::ErrorCode;
+use crate::runs::access::AccessRule;
 use crate::runs::command::{Command, NewRun, Retry};
 use crate::store::{Changes, Clock, KeyScope, MemoryStore, RunChange};
 
@@ -12,7 +13,7 @@ use crate::store::{Changes, Clock, KeyScope, MemoryStore, RunChange};
 const LITTLE_STACK: usize = 128 << 10;
 
 fn rules() -> Rules {
-    Rules { max_takeovers: 1, key_ttl_ms: 1000, access: None }
+    Rules { max_takeovers: 1, key_ttl_ms: 1000, access: AccessRule::default() }
 }
 
 fn executor(clock: Clock, log: Log, on_commit: OnCommit) -> Arc<Executor> {
@@ -73,8 +74,8 @@ fn a_commit_is_handed_on_after_its_promise_is_resolved() {
     let (sender, happened) = mpsc::channel();
     let committed = sender.clone();
     let on_commit = Box::new(move |notification: Notification| {
-        let Notification { run_id, agent_id, news, work, deadline, now } = notification;
-        committed.send(format!("{run_id} {agent_id} {news} {work} {deadline:?} {now}")).unwrap();
+        let Notification { run_id, agent_id, news, work, approvals, timer, now } = notification;
+        committed.send(format!("{run_id} {agent_id} {news} {work} {approvals} {timer:?} {now}")).unwrap();
     });
     let executor = executor(Arc::new(|| 5), Log::default(), on_commit);
     let run = NewRun {
@@ -89,7 +90,7 @@ fn a_commit_is_handed_on_after_its_promise_is_resolved() {
     let create = Command::Create { retry: Retry { scope, fingerprint: [0; 32] }, run };
     executor.write(create.clone()).then(move |result| sender.send(format!("{}", result.is_ok())).unwrap());
     // The result is there before `then` is called, as this store does everything at once.
-    assert_eq!(happened.recv().unwrap(), "run agent true true Some(9) 5");
+    assert_eq!(happened.recv().unwrap(), "run agent true true false Some(9) 5");
     assert_eq!(happened.recv().unwrap(), "true");
     // A replay changes nothing.
     executor.write(create).wait().unwrap();

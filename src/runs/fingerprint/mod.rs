@@ -34,6 +34,14 @@ pub(crate) struct Fingerprint {
     form: Vec<u8>,
 }
 
+/// The fingerprint of `{}` as the input of a resume.
+pub(crate) fn empty_input() -> Digest {
+    let mut fingerprint = Fingerprint::of("input");
+    // An empty object has no member that could be there twice.
+    let _ = fingerprint.json(&FreeJson::EMPTY_OBJECT, Path::ROOT, Repeated::Refused);
+    fingerprint.digest()
+}
+
 impl Fingerprint {
     /// The fingerprint of an operation.
     pub(crate) fn of(operation: &str) -> Fingerprint {

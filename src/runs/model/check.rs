@@ -4,7 +4,7 @@ use super::world::{LEASE, RUN, Step, Worker, WorkerCall, World, batches, rules, 
 use crate::protocol::{Operation, Resolution, RunStatus};
 use crate::runs::command::{ClaimHolder, Command, CommandOutput, End, Retry, Target};
 use crate::runs::work::{Notifications, Work, execute};
-use crate::store::{KeyScope, Reader};
+use crate::store::{KeyScope, Reader, SuspensionState};
 
 /// What a step may do to a run.
 pub(super) fn step(before: &World, after: &World, step: &Step) {
@@ -153,7 +153,7 @@ pub(super) fn never_stuck(world: &World) {
         if run.status == RunStatus::WaitingForApproval {
             let (retry, target, approval_id) =
                 (fresh(Operation::ResumeRun, round), target(run.revision), run.approval_id.unwrap());
-            let command = if run.approval == Some(Resolution::Pending) {
+            let command = if run.suspension == Some(SuspensionState::Pending) {
                 let (reason, metadata) = (String::new(), Vec::new());
                 Command::Resolve { retry, target, approval_id, resolution: Resolution::Approved, reason, metadata }
             } else {

@@ -3,6 +3,7 @@
 //!
 //! `AGENTHOST_MODEL=large` visits more: more lost answers, lease ends and decisions.
 
+mod approvals;
 mod check;
 mod world;
 

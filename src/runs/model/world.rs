@@ -11,6 +11,7 @@ pub(super) use budget::Budget;
 pub(super) use steps::{ClientCall, Step, WorkerCall};
 
 use crate::protocol::HostError;
+use crate::runs::access::AccessRule;
 use crate::runs::command::{Command, CommandOutput};
 use crate::runs::decide::Rules;
 use crate::runs::refuse::Reason;
@@ -88,7 +89,7 @@ pub(super) fn digest(value: &impl Hash) -> u64 {
 }
 
 pub(super) fn rules() -> Rules {
-    Rules { max_takeovers: 2, key_ttl_ms: i64::MAX, access: None }
+    Rules { max_takeovers: 2, key_ttl_ms: i64::MAX, access: AccessRule::default() }
 }
 
 fn name(refusal: &HostError<'_>) -> String {

@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc;
 
 use super::*;
+use crate::runs::access::AccessRule;
 use crate::runs::decide::Rules;
 use crate::runs::log::Log;
 use crate::runs::timers::TimedTasks;
@@ -29,7 +30,7 @@ impl Drop for Polling {
 }
 
 fn polling() -> Polling {
-    let rules = Rules { max_takeovers: 1, key_ttl_ms: 1000, access: None };
+    let rules = Rules { max_takeovers: 1, key_ttl_ms: 1000, access: AccessRule::default() };
     let store = Box::new(MemoryStore::new(Arc::new(|| 1)));
     let executor = Arc::new(Executor::new(store, rules, Log::default(), Box::new(|_| {})));
     let (waiters, timers) = (Arc::new(Waiters::default()), Arc::new(Timers::new()));

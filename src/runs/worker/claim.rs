@@ -1,7 +1,7 @@
 //! How a worker comes to a run.
 
-use super::types::{Claim, ClaimRequest, Claimed};
-use crate::protocol::{Path, Resolution};
+use super::types::{Claim, ClaimRequest, Claimed, DecidedApproval};
+use crate::protocol::Path;
 use crate::runs::command::{Command, CommandOutput};
 use crate::runs::decide::Rules;
 use crate::runs::executor::LongWork;
@@ -13,7 +13,7 @@ use crate::runs::refuse;
 use crate::runs::token::ClaimToken;
 use crate::runs::views;
 use crate::runs::work::{Notifications, Work, WorkResult, execute};
-use crate::store::{BodyKind, RunRow, StoreError, Stored, Transaction};
+use crate::store::{BodyKind, RunRow, StoreError, Stored, SuspensionState, Transaction};
 
 impl Runs {
     /// Takes the longest claimable run of these agents: one that is new, was released, resumed, or whose worker has been silent
@@ -109,11 +109,19 @@ impl TakeWork {
         let context = views::context_of(&text(BodyKind::Context)?)?;
         let input = views::json_of("input", text(BodyKind::Input)?)?;
         let metadata = views::metadata_of(&text(BodyKind::Metadata)?)?;
-        let (mut approval, mut continuation, mut resume_input) = (None, None, None);
-        if run.approval == Some(Resolution::Approved) {
-            approval = Some(views::approval_of(&text(BodyKind::Approval)?)?);
+        let (mut approvals, mut continuation, mut resume_input) = (Vec::new(), None, None);
+        if run.suspension == Some(SuspensionState::Decided) {
             continuation = Some(views::json_of("continuation", text(BodyKind::Continuation)?)?);
             resume_input = Some(views::json_of("resume input", text(BodyKind::ResumeInput)?)?);
+            for row in transaction.approvals(run.id, run.first_approval..=run.last_approval)? {
+                let arguments = transaction.arguments(run.id, row.number)?;
+                approvals.push(DecidedApproval {
+                    arguments: arguments.map(|text| views::json_of("arguments", text)).transpose()?,
+                    decided_by: row.decided_by.clone(),
+                    expired: row.expired,
+                    view: views::approval_view(row),
+                });
+            }
         }
         Ok(Claimed {
             claim: Claim { run_id: run.run_id, token: self.token.clone() },
@@ -125,7 +133,7 @@ impl TakeWork {
             context,
             input,
             metadata,
-            approval,
+            approvals,
             continuation,
             resume_input,
         })

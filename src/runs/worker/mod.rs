@@ -6,6 +6,7 @@
 mod checks;
 mod claim;
 mod events;
+mod suspend;
 mod types;
 
 pub use types::*;
@@ -16,7 +17,7 @@ use super::command::{ClaimHolder, Command, CommandOutput, End};
 use super::fingerprint::Fingerprint;
 use super::handle::Runs;
 use super::limits::{MAX_DELAY, millis};
-use super::names::{check_metadata, check_name, check_optional_name};
+use super::names::{check_name, check_optional_name};
 use super::promise::ResultFuture;
 use super::refuse::{self, Refusal};
 use super::views;
@@ -61,33 +62,20 @@ impl Runs {
         )
     }
 
-    /// Ends the claim and has the run wait for an approval. An approved run rests until somebody resumes it.
+    /// Ends the claim and has the run wait for approvals, 1 to 64. What becomes of them, and when the run goes on, each of them and
+    /// the suspension say (approvals). An approval whose expiry is past already is denied at once.
     pub fn suspend(&self, claim: &Claim, suspension: Suspension) -> ResultFuture<Suspended> {
         let run_id = claim.run_id.clone();
         let sensitive = &self.parts().sensitive;
         self.with_claim(
             claim,
             |holder| {
-                let Suspension { tool_call_id, tool_name, reason, metadata, continuation } = suspension;
-                check_name(Path::ROOT.member("toolCallId"), &tool_call_id)?;
-                check_text("toolName", &tool_name)?;
-                check_metadata(Path::ROOT.member("metadata"), &metadata, sensitive)?;
-                let mut fingerprint = Fingerprint::of("suspend");
-                fingerprint.string(&tool_call_id).string(&tool_name).string(&reason).metadata(&metadata);
-                json(&mut fingerprint, "continuation", &continuation)?;
-                let end = End::Suspend {
-                    approval_id: uuid::Uuid::now_v7().to_string(),
-                    tool_call_id,
-                    tool_name,
-                    reason,
-                    metadata: views::pairs(&metadata),
-                    continuation: continuation.as_str().to_owned(),
-                };
-                Ok(Command::End { holder, fingerprint: fingerprint.digest(), end })
+                let (end, fingerprint) = suspend::suspension(sensitive, suspension)?;
+                Ok(Command::End { holder, fingerprint, end })
             },
             move |output| match output {
-                CommandOutput::Ended { revision, status, approval_id } => {
-                    Some(Suspended { submission: RunSubmission { run_id: run_id.into(), revision, status }, approval_id })
+                CommandOutput::Ended { revision, status, approval_ids } => {
+                    Some(Suspended { submission: RunSubmission { run_id: run_id.into(), revision, status }, approval_ids })
                 }
                 _ => None,
             },
@@ -106,7 +94,7 @@ impl Runs {
                 check_name(Path::ROOT.member("toolCallId"), &tool_call_id)?;
                 check_text("toolName", &tool_name)?;
                 check_name(Path::ROOT.member("key"), &key)?;
-                check_size("outcome", &outcome, MAX_JSON_BYTES)?;
+                check_size(Path::ROOT.member("outcome"), &outcome, MAX_JSON_BYTES)?;
                 Ok(Command::Admit { holder, step_id, tool_call_id, tool_name, key, outcome: outcome.as_str().to_owned() })
             },
             |output| match output {

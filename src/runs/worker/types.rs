@@ -5,6 +5,7 @@ use std::time::Duration;
 use crate::protocol::{ExecutionContext, FreeJson, Metadata};
 use crate::runs::token::ClaimToken;
 use crate::service::{ApprovalView, RunSubmission};
+use crate::store::OnDenied;
 
 /// The longest `result`, continuation, and admitted outcome, in bytes.
 pub const MAX_JSON_BYTES: usize = 4 << 20;
@@ -12,6 +13,10 @@ pub const MAX_JSON_BYTES: usize = 4 << 20;
 pub const MAX_EVENT_DATA_BYTES: usize = 1 << 20;
 /// The longest metadata of an event, as JSON, in bytes.
 pub const MAX_EVENT_METADATA_BYTES: usize = 64 << 10;
+/// The most approvals of one `suspend`, and the most approvers of one approval.
+pub const MAX_APPROVALS: usize = 64;
+/// The longest arguments of an approval, in bytes.
+pub const MAX_ARGUMENTS_BYTES: usize = 64 << 10;
 /// The most events of one `append_events`.
 pub const MAX_APPENDED_EVENTS: usize = 1000;
 /// The events that the library writes. Workers write others.
@@ -73,8 +78,8 @@ pub struct Claimed {
     pub input: FreeJson<'static>,
     /// Strings that belong to the run.
     pub metadata: Metadata<'static>,
-    /// After a resume: the approval.
-    pub approval: Option<ApprovalView<'static>>,
+    /// After a resume: the approvals that were asked for, in order, all decided.
+    pub approvals: Vec<DecidedApproval>,
     /// After a resume: what `suspend` was given to go on from. Not for anybody else's eyes.
     pub continuation: Option<FreeJson<'static>>,
     /// After a resume: the input of `resume_run`.
@@ -104,19 +109,91 @@ impl NewEvent {
     }
 }
 
+/// An approval that was decided.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DecidedApproval {
+    /// The approval.
+    pub view: ApprovalView<'static>,
+    /// What was approved or denied, exactly: execute these and no others. None where the suspension gave none.
+    pub arguments: Option<FreeJson<'static>>,
+    /// The principal that decided; none without one, and when nobody did in time.
+    pub decided_by: Option<String>,
+    /// Whether nobody decided in time: it counts as denied.
+    pub expired: bool,
+}
+
 /// What a run waits for, and how it goes on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Suspension {
-    /// The tool call that needs an approval: 1 to 255 bytes.
-    pub tool_call_id: String,
-    /// The tool, not empty.
-    pub tool_name: String,
-    /// Why it is needed; may be empty.
-    pub reason: String,
-    /// Strings that belong to the approval, without sensitive names.
-    pub metadata: Metadata<'static>,
+    /// The approvals that are needed: 1 to 64.
+    pub approvals: Vec<ApprovalRequest>,
     /// Whatever the worker that goes on needs, at most 4 MiB. Nobody else gets it.
     pub continuation: FreeJson<'static>,
+    /// What makes the run go on once all is decided.
+    pub resume: ResumeMode,
+}
+
+/// What makes a run go on once all its approvals are decided.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum ResumeMode {
+    /// A client calls `resume_run`.
+    #[default]
+    Explicit,
+    /// The last decision does, in the same transaction; the resume input is then `{}`.
+    Auto,
+}
+
+impl ResumeMode {
+    /// Both.
+    pub const ALL: [ResumeMode; 2] = [ResumeMode::Explicit, ResumeMode::Auto];
+
+    /// The name, as in `resume`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            ResumeMode::Explicit => "explicit",
+            ResumeMode::Auto => "auto",
+        }
+    }
+}
+
+/// An approval that a worker asks for. Two may be about the same tool call.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ApprovalRequest {
+    /// The tool call that needs it: 1 to 255 bytes.
+    pub tool_call_id: String,
+    /// The tool: 1 to 255 bytes.
+    pub tool_name: String,
+    /// Why it is needed, at most 64 KiB; may be empty.
+    pub reason: String,
+    /// Strings that belong to the approval, without sensitive names and without names that begin with `agenthost.`, at most 64 KiB.
+    pub metadata: Metadata<'static>,
+    /// What is to be approved, exactly, at most 64 KiB. Whoever may see the run sees it.
+    pub arguments: Option<FreeJson<'static>>,
+    /// When it is denied by itself, in milliseconds since the Unix epoch by the store's clock; none for never.
+    pub expires_at_unix_ms: Option<i64>,
+    /// What a denial does.
+    pub on_denied: OnDenied,
+    /// The principals that may decide it, at most 64, each once; none for whoever may see the run. They see the run from then on.
+    pub approvers: Vec<String>,
+    /// Whether the owner of the run may not decide it (four eyes).
+    pub not_owner: bool,
+}
+
+impl ApprovalRequest {
+    /// An approval for a tool call, of whoever may see the run, for ever, that ends the run when it is denied.
+    pub fn new(tool_call_id: impl Into<String>, tool_name: impl Into<String>) -> ApprovalRequest {
+        ApprovalRequest {
+            tool_call_id: tool_call_id.into(),
+            tool_name: tool_name.into(),
+            reason: String::new(),
+            metadata: Metadata::new(),
+            arguments: None,
+            expires_at_unix_ms: None,
+            on_denied: OnDenied::Fail,
+            approvers: Vec::new(),
+            not_owner: false,
+        }
+    }
 }
 
 /// What a tool call came to.
@@ -169,11 +246,11 @@ pub struct Admitted {
     pub repeated: bool,
 }
 
-/// A run that waits for an approval now.
+/// A run that waits for approvals now.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Suspended {
     /// The run as it was then.
     pub submission: RunSubmission<'static>,
-    /// The approval, for `resolve_approval` and `resume_run`.
-    pub approval_id: String,
+    /// The approvals, in the order in which they were asked for: for `resolve_approval` and `resume_run`.
+    pub approval_ids: Vec<String>,
 }

@@ -9,6 +9,7 @@
 //!
 //! It knows the tables, and no rule of runs: what is written is decided by the jobs.
 
+mod approvals;
 mod backup;
 mod checkpoint;
 mod connection;
@@ -24,6 +25,7 @@ mod readers;
 mod rows;
 mod schema;
 mod shared;
+mod version_2;
 mod watch;
 mod write;
 mod writer;

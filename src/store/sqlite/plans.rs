@@ -10,8 +10,9 @@ use super::read::{Session, Written};
 use super::schema::{MIGRATIONS, migrate};
 use crate::protocol::{Operation, Resolution, RunStatus};
 use crate::store::{
-    AdmittedRow, BatchRow, BodyKind, Changes, EventRow, KeyRow, KeyScope, LastOp, Outcome, Reader, RunChange, RunFilter, RunRow,
-    StoreError, Transaction, WorkerOp,
+    AdmittedRow, ApprovalChange, ApprovalFilter, ApprovalRow, ApprovalState, BatchRow, BodyKind, Changes, EventRow, KeyRow,
+    KeyScope, LastOp, OnDenied, Outcome, Reader, RunChange, RunFilter, RunRow, StoreError, SuspensionState, Transaction,
+    WorkerOp,
 };
 
 fn row() -> RunRow {
@@ -33,7 +34,11 @@ fn row() -> RunRow {
         ready_at: Some(1),
         deadline: Some(9),
         approval_id: None,
-        approval: None,
+        suspension: None,
+        first_approval: 0,
+        last_approval: 0,
+        approval_expiry: None,
+        auto_resume: false,
         fingerprint: [1; 32],
         resume_fingerprint: None,
         last: None,
@@ -41,6 +46,66 @@ fn row() -> RunRow {
         updated_at: 1,
         completed_at: None,
     }
+}
+
+fn approval() -> ApprovalRow {
+    ApprovalRow {
+        number: 1,
+        approval_id: "a".into(),
+        tool_call_id: "c".into(),
+        tool_name: "t".into(),
+        reason: "r".into(),
+        metadata: vec![("n".into(), "v".into())],
+        resolution: Resolution::Pending,
+        open: true,
+        on_denied: OnDenied::Resume,
+        approvers: vec!["bob".into()],
+        not_owner: true,
+        created_at: 1,
+        expires_at: Some(7),
+        resolved_at: None,
+        decided_by: None,
+        expired: false,
+    }
+}
+
+/// Decided, with every column another that a decision changes.
+fn decided() -> ApprovalRow {
+    ApprovalRow {
+        reason: "s".into(),
+        metadata: Vec::new(),
+        resolution: Resolution::Denied,
+        open: false,
+        resolved_at: Some(7),
+        decided_by: Some("bob".into()),
+        expired: true,
+        ..approval()
+    }
+}
+
+/// Filters by each member alone, and by all of them.
+fn filters() -> Vec<ApprovalFilter> {
+    let all = ApprovalFilter {
+        state: Some(ApprovalState::Open),
+        approver: Some("bob".into()),
+        owner: Some("ann".into()),
+        agent_id: Some("agent".into()),
+        run_id: Some("run".into()),
+        tool_name: Some("t".into()),
+    };
+    let none = ApprovalFilter::default();
+    vec![
+        ApprovalFilter { state: all.state, ..none.clone() },
+        ApprovalFilter { approver: all.approver.clone(), ..none.clone() },
+        ApprovalFilter { owner: all.owner.clone(), ..none.clone() },
+        ApprovalFilter { agent_id: all.agent_id.clone(), ..none.clone() },
+        ApprovalFilter { run_id: all.run_id.clone(), ..none.clone() },
+        ApprovalFilter { tool_name: all.tool_name.clone(), ..none.clone() },
+        ApprovalFilter { run_id: None, ..all.clone() },
+        ApprovalFilter { run_id: None, approver: None, ..all.clone() },
+        none,
+        all,
+    ]
 }
 
 fn event(sequence: u64) -> EventRow {
@@ -57,7 +122,14 @@ fn event(sequence: u64) -> EventRow {
 }
 
 fn insert() -> Changes {
-    let key = KeyRow { fingerprint: [1; 32], outcome: Outcome::Success, revision: 1, status: RunStatus::Created, expires_at: 5 };
+    let key = KeyRow {
+        fingerprint: [1; 32],
+        outcome: Outcome::Success,
+        revision: 1,
+        status: RunStatus::Created,
+        pending_approvals: 1,
+        expires_at: 5,
+    };
     Changes {
         run: Some(RunChange::Insert(row())),
         bodies: BodyKind::ALL.map(|kind| (kind, Some("{}".to_owned()))).to_vec(),
@@ -84,7 +156,11 @@ fn update() -> Changes {
         ready_at: None,
         deadline: None,
         approval_id: Some("a".into()),
-        approval: Some(Resolution::Pending),
+        suspension: Some(SuspensionState::Pending),
+        first_approval: 1,
+        last_approval: 1,
+        approval_expiry: Some(7),
+        auto_resume: true,
         resume_fingerprint: Some([5; 32]),
         last: Some(last),
         updated_at: 2,
@@ -94,7 +170,8 @@ fn update() -> Changes {
     let outcome = "1".to_owned();
     Changes {
         run: Some(RunChange::Update { before: row(), after }),
-        bodies: vec![(BodyKind::Approval, None)],
+        bodies: vec![(BodyKind::ResumeInput, None)],
+        approvals: vec![ApprovalChange::Insert(approval(), Some("1".into()))],
         events: vec![event(2)],
         admitted: Some(AdmittedRow { tool_call_id: "c".into(), key: "k".into(), tool_name: "t".into(), sequence: 2, outcome }),
         batch: Some(BatchRow { key: "b".into(), fingerprint: [6; 32], first: 2 }),
@@ -108,6 +185,16 @@ fn ask(session: &mut Session<'_>) -> Result<(), StoreError> {
     session.apply(&update())?;
     session.run("run")?;
     session.body(1, BodyKind::Input)?;
+    session.approval("a")?;
+    session.approvals(1, 1..=1)?;
+    session.arguments(1, 1)?;
+    session.is_approver(1, "bob")?;
+    for filter in filters() {
+        session.list_approvals(&filter, 0, 10, 1000)?;
+    }
+    let (before, after) = (row(), RunRow { revision: 3, ..row() });
+    let run = Some(RunChange::Update { before, after });
+    session.apply(&Changes { run, approvals: vec![ApprovalChange::Update(decided())], ..Changes::default() })?;
     assert_eq!(session.events(1, 0, 10, 1000)?.len(), 2);
     assert!(session.admitted(1, "c")?.is_some());
     assert_eq!(session.admitted_page(1, "", 10, 1000)?.len(), 1);

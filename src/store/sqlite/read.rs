@@ -1,9 +1,13 @@
 //! The reads of the trait as statements, each by one index.
 
+use std::ops::RangeInclusive;
+
 use rusqlite::types::ToSql;
 use rusqlite::{CachedStatement, Connection, OptionalExtension, Params, Row};
 
-use super::super::{AdmittedRow, BodyKind, EventRow, Reader, RunFilter, RunKey, RunRow, Stored};
+use super::super::{
+    AdmittedRow, ApprovalFilter, ApprovalRow, BodyKind, EventRow, ListedApproval, Reader, RunFilter, RunKey, RunRow, Stored,
+};
 use super::connection::failed;
 use super::rows::{self, Read, admitted_columns, event_columns, run_columns, status_number};
 
@@ -139,6 +143,32 @@ impl Reader for Session<'_> {
         self.all(&sql, &params[..], rows::run)
     }
 
+    fn approval(&mut self, approval_id: &str) -> Stored<Option<ApprovalRow>> {
+        self.approval_of_id(approval_id)
+    }
+
+    fn approvals(&mut self, run: RunKey, numbers: RangeInclusive<u64>) -> Stored<Vec<ApprovalRow>> {
+        self.approvals_of_run(run, numbers)
+    }
+
+    fn arguments(&mut self, run: RunKey, number: u64) -> Stored<Option<String>> {
+        self.arguments_of(run, number)
+    }
+
+    fn is_approver(&mut self, run: RunKey, principal: &str) -> Stored<bool> {
+        self.names_approver(run, principal)
+    }
+
+    fn list_approvals(
+        &mut self,
+        filter: &ApprovalFilter,
+        after: i64,
+        limit: usize,
+        max_bytes: usize,
+    ) -> Stored<Vec<ListedApproval>> {
+        self.approvals_listed(filter, after, limit, max_bytes)
+    }
+
     fn next_ready(&mut self, agent_id: &str) -> Stored<Option<RunRow>> {
         let sql = concat!(
             "SELECT ",
@@ -149,7 +179,10 @@ impl Reader for Session<'_> {
     }
 
     fn next_deadline(&mut self) -> Stored<Option<i64>> {
-        self.one("SELECT deadline FROM run WHERE deadline IS NOT NULL ORDER BY deadline LIMIT 1", [], |row| row.get(0))
+        let deadline = "SELECT deadline FROM run WHERE deadline IS NOT NULL ORDER BY deadline LIMIT 1";
+        let expiry = "SELECT approval_expiry FROM run WHERE approval_expiry IS NOT NULL ORDER BY approval_expiry LIMIT 1";
+        let first = |sql| self.one(sql, [], |row| row.get::<_, i64>(0));
+        Ok([first(deadline)?, first(expiry)?].into_iter().flatten().min())
     }
 
     fn next_expiry(&mut self) -> Stored<Option<i64>> {

@@ -4,9 +4,10 @@ use rusqlite::Row;
 use rusqlite::types::{FromSqlError, ToSqlOutput, Type, Value, ValueRef};
 
 use super::super::{
-    AdmittedRow, BatchRow, BodyKind, Digest, EventRow, KeyRow, LastOp, Outcome, RunKey, RunRow, StoreError, Stored, WorkerOp,
+    AdmittedRow, BatchRow, BodyKind, Digest, EventRow, KeyRow, LastOp, Outcome, RunKey, RunRow, StoreError, Stored,
+    SuspensionState, WorkerOp,
 };
-use crate::protocol::{Resolution, RunStatus};
+use crate::protocol::RunStatus;
 
 /// A row that was read, or the column that does not hold what this library writes.
 pub(super) type Read<T> = rusqlite::Result<T>;
@@ -45,7 +46,7 @@ macro_rules! run_columns {
     () => {
         "id, run_id, owner, agent_id, status, revision, head, first, epoch, claim, worker, lease_ms, attempt, \
      takeovers, ready_at, deadline, approval_id, approval, fp, resume_fp, last_claim, last_op, last_fp, last_revision, created_at, \
-     updated_at, completed_at"
+     updated_at, completed_at, first_approval, last_approval, approval_expiry, auto_resume"
     };
 }
 pub(super) use run_columns;
@@ -85,9 +86,9 @@ pub(super) fn run(row: &Row<'_>) -> Read<RunRow> {
         ready_at: row.get(14)?,
         deadline: row.get(15)?,
         approval_id: row.get(16)?,
-        approval: match row.get::<_, Option<i64>>(17)? {
+        suspension: match row.get::<_, Option<i64>>(17)? {
             None => None,
-            Some(number) => Some(numbered(&Resolution::ALL, 17, number)?),
+            Some(number) => Some(numbered(&SuspensionState::ALL, 17, number)?),
         },
         fingerprint: digest(row, 18)?,
         resume_fingerprint: optional_digest(row, 19)?,
@@ -95,6 +96,10 @@ pub(super) fn run(row: &Row<'_>) -> Read<RunRow> {
         created_at: row.get(24)?,
         updated_at: row.get(25)?,
         completed_at: row.get(26)?,
+        first_approval: unsigned(row, 27)?,
+        last_approval: unsigned(row, 28)?,
+        approval_expiry: row.get(29)?,
+        auto_resume: row.get(30)?,
     })
 }
 
@@ -137,7 +142,7 @@ pub(super) fn batch(row: &Row<'_>) -> Read<BatchRow> {
     Ok(BatchRow { key: row.get(0)?, fingerprint: digest(row, 1)?, first: unsigned(row, 2)? })
 }
 
-/// From the columns `fp, outcome, revision, status, expires_at`.
+/// From the columns `fp, outcome, revision, status, expires_at, pending_approvals`.
 pub(super) fn key(row: &Row<'_>) -> Read<KeyRow> {
     let outcome = u8::try_from(row.get::<_, i64>(1)?).ok().and_then(Outcome::from_number);
     Ok(KeyRow {
@@ -146,6 +151,7 @@ pub(super) fn key(row: &Row<'_>) -> Read<KeyRow> {
         revision: unsigned(row, 2)?,
         status: status(row, 3)?,
         expires_at: row.get(4)?,
+        pending_approvals: unsigned(row, 5)?,
     })
 }
 
@@ -154,9 +160,9 @@ pub(super) fn status_number(status: RunStatus) -> i64 {
     number(&RunStatus::ALL, status)
 }
 
-/// What became of an approval, in its column: 1 to 3.
-pub(super) fn resolution_number(resolution: Resolution) -> i64 {
-    number(&Resolution::ALL, resolution)
+/// How far a suspension is, in its column: 1 to 3.
+pub(super) fn suspension_number(suspension: SuspensionState) -> i64 {
+    number(&SuspensionState::ALL, suspension)
 }
 
 fn number<T: PartialEq>(all: &[T], value: T) -> i64 {
@@ -172,7 +178,7 @@ fn status(row: &Row<'_>, column: usize) -> Read<RunStatus> {
     numbered(&RunStatus::ALL, column, row.get(column)?)
 }
 
-fn unsigned(row: &Row<'_>, column: usize) -> Read<u64> {
+pub(super) fn unsigned(row: &Row<'_>, column: usize) -> Read<u64> {
     u64::try_from(row.get::<_, i64>(column)?).map_err(|_| unexpected(column, Type::Integer))
 }
 
@@ -188,7 +194,7 @@ fn optional_digest(row: &Row<'_>, column: usize) -> Read<Option<Digest>> {
 }
 
 #[cold]
-fn unexpected(column: usize, kind: Type) -> rusqlite::Error {
+pub(super) fn unexpected(column: usize, kind: Type) -> rusqlite::Error {
     let cause = FromSqlError::Other("none of the values that this library writes".into());
     rusqlite::Error::FromSqlConversionFailure(column, kind, Box::new(cause))
 }
@@ -217,7 +223,7 @@ pub(super) fn signed(number: u64) -> i64 {
 }
 
 /// The columns of `run` that a decision may change, by name, in one fixed order.
-pub(super) fn mutable(row: &RunRow) -> [(&'static str, Column<'_>); 21] {
+pub(super) fn mutable(row: &RunRow) -> [(&'static str, Column<'_>); 25] {
     use Column::{Blob, Integer, Text};
     let last = row.last.as_ref();
     [
@@ -234,7 +240,11 @@ pub(super) fn mutable(row: &RunRow) -> [(&'static str, Column<'_>); 21] {
         ("ready_at", Integer(row.ready_at)),
         ("deadline", Integer(row.deadline)),
         ("approval_id", Text(row.approval_id.as_deref())),
-        ("approval", Integer(row.approval.map(resolution_number))),
+        ("approval", Integer(row.suspension.map(suspension_number))),
+        ("first_approval", Integer(Some(signed(row.first_approval)))),
+        ("last_approval", Integer(Some(signed(row.last_approval)))),
+        ("approval_expiry", Integer(row.approval_expiry)),
+        ("auto_resume", Integer(Some(i64::from(row.auto_resume)))),
         ("resume_fp", Blob(row.resume_fingerprint.as_ref().map(|digest| &digest[..]))),
         ("last_claim", Blob(last.map(|last| &last.claim[..]))),
         ("last_op", Integer(last.map(|last| i64::from(last.op.number())))),

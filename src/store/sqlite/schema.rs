@@ -5,12 +5,24 @@ use rusqlite::{Connection, TransactionBehavior};
 use super::super::StoreError;
 use super::connection::failed;
 use super::read::count;
+use super::version_2;
 
 /// `agho`, in the header of every file of ours.
 pub(super) const APPLICATION_ID: i32 = 0x6167_686f;
 
 /// The step to each schema version, from 1. Released steps never change; a new version is a new step at the end.
-pub(super) const MIGRATIONS: &[&str] = &[VERSION_1, VERSION_2];
+pub(super) const MIGRATIONS: &[Migration] = &[
+    Migration { tables: VERSION_1, rows: |_| Ok(()) },
+    Migration { tables: version_2::TABLES, rows: version_2::move_approvals },
+];
+
+/// A step to a schema version.
+pub(super) struct Migration {
+    /// Statements that change the tables.
+    tables: &'static str,
+    /// What no statement can do, afterwards in the same transaction.
+    rows: fn(&Connection) -> Result<(), StoreError>,
+}
 
 /// Rows of `run` hold no caller's JSON: every append rewrites one. Where there is no owner stands the empty string, so that
 /// keys hold no null. Rows that may be large are found by a number, which `rows` makes of the run and the place in it: a search by
@@ -104,17 +116,8 @@ CREATE TABLE request (
 CREATE INDEX request_expiry ON request (expires_at);
 ";
 
-/// One row: the highest time that was written.
-const VERSION_2: &str = "
-CREATE TABLE clock (
-    id   INTEGER PRIMARY KEY,
-    time INTEGER NOT NULL
-) STRICT;
-INSERT INTO clock SELECT 1, max(updated_at) FROM run HAVING count(*) > 0;
-";
-
 /// Brings the database to the last of `migrations`. The caller holds the lock for writing among our processes.
-pub(super) fn migrate(connection: &mut Connection, migrations: &[&str]) -> Result<(), StoreError> {
+pub(super) fn migrate(connection: &mut Connection, migrations: &[Migration]) -> Result<(), StoreError> {
     let known = migrations.len();
     if version(connection)? == known {
         return Ok(());
@@ -122,7 +125,8 @@ pub(super) fn migrate(connection: &mut Connection, migrations: &[&str]) -> Resul
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Exclusive).map_err(failed)?;
     // Another process may have been faster.
     for step in &migrations[version(&transaction)?.min(known)..] {
-        transaction.execute_batch(step).map_err(failed)?;
+        transaction.execute_batch(step.tables).map_err(failed)?;
+        (step.rows)(&transaction)?;
     }
     transaction.pragma_update(None, "application_id", APPLICATION_ID).map_err(failed)?;
     transaction.pragma_update(None, "user_version", count(known)).map_err(failed)?;
@@ -130,7 +134,7 @@ pub(super) fn migrate(connection: &mut Connection, migrations: &[&str]) -> Resul
 }
 
 /// Refuses a database that is not ours or newer than this library.
-pub(super) fn recognise(connection: &Connection, migrations: &[&str]) -> Result<(), StoreError> {
+pub(super) fn recognise(connection: &Connection, migrations: &[Migration]) -> Result<(), StoreError> {
     // One snapshot of all three: another process may be making the tables right now.
     let snapshot = connection.unchecked_transaction().map_err(failed)?;
     let application: i32 = pragma(&snapshot, "application_id")?;
@@ -153,7 +157,7 @@ pub(super) fn recognise(connection: &Connection, migrations: &[&str]) -> Result<
 
 /// Refuses a database of ours in which tables are missing or whose first pages cannot be read.
 pub(super) fn check(connection: &Connection) -> Result<(), StoreError> {
-    for table in ["run", "body", "event", "admitted", "batch", "request", "clock"] {
+    for table in ["run", "body", "event", "admitted", "batch", "request", "clock", "approval", "argument", "approver"] {
         let probe = format!("SELECT count(*) FROM (SELECT 1 FROM {table} LIMIT 1)");
         connection.query_row(&probe, [], |_| Ok(())).map_err(|error| match failed(error) {
             StoreError::Unavailable(cause) => StoreError::Unavailable(cause),
@@ -186,6 +190,10 @@ mod tests {
     use super::super::connection::Place;
     use super::*;
 
+    fn steps<const N: usize>(tables: [&'static str; N]) -> [Migration; N] {
+        tables.map(|tables| Migration { tables, rows: |_| Ok(()) })
+    }
+
     fn tables(connection: &Connection) -> Vec<String> {
         let mut statement = connection.prepare("SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name").unwrap();
         statement.query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect()
@@ -194,9 +202,9 @@ mod tests {
     #[test]
     fn a_file_is_brought_forward_step_by_step_and_keeps_its_rows() {
         let mut connection = Connection::open_in_memory().unwrap();
-        migrate(&mut connection, &["CREATE TABLE a (x)"]).unwrap();
+        migrate(&mut connection, &steps(["CREATE TABLE a (x)"])).unwrap();
         connection.execute("INSERT INTO a VALUES (7)", []).unwrap();
-        let steps = ["CREATE TABLE a (x)", "CREATE TABLE b (x); INSERT INTO b SELECT x + 1 FROM a", "DROP TABLE a"];
+        let steps = steps(["CREATE TABLE a (x)", "CREATE TABLE b (x); INSERT INTO b SELECT x + 1 FROM a", "DROP TABLE a"]);
         recognise(&connection, &steps).unwrap();
         migrate(&mut connection, &steps).unwrap();
         assert_eq!(tables(&connection), ["b"]);
@@ -207,8 +215,8 @@ mod tests {
     #[test]
     fn a_step_that_fails_leaves_the_file_as_it_was() {
         let mut connection = Connection::open_in_memory().unwrap();
-        migrate(&mut connection, &["CREATE TABLE a (x)"]).unwrap();
-        let error = migrate(&mut connection, &["CREATE TABLE a (x)", "CREATE TABLE b (x); CREATE TABLE a (x)"]);
+        migrate(&mut connection, &steps(["CREATE TABLE a (x)"])).unwrap();
+        let error = migrate(&mut connection, &steps(["CREATE TABLE a (x)", "CREATE TABLE b (x); CREATE TABLE a (x)"]));
         assert!(error.is_err());
         assert_eq!(tables(&connection), ["a"]);
         assert_eq!(version(&connection), Ok(1));
@@ -217,8 +225,8 @@ mod tests {
     #[test]
     fn a_newer_schema_is_refused_with_both_versions() {
         let mut connection = Connection::open_in_memory().unwrap();
-        migrate(&mut connection, &["CREATE TABLE a (x)", "CREATE TABLE b (x)"]).unwrap();
-        let error = recognise(&connection, &["CREATE TABLE a (x)"]).unwrap_err().to_string();
+        migrate(&mut connection, &steps(["CREATE TABLE a (x)", "CREATE TABLE b (x)"])).unwrap();
+        let error = recognise(&connection, &steps(["CREATE TABLE a (x)"])).unwrap_err().to_string();
         assert!(error.contains("schema 2") && error.contains("up to 1"), "{error}");
     }
 

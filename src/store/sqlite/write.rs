@@ -10,10 +10,10 @@ use super::super::{
 };
 use super::connection::failed;
 use super::read::{Session, count};
-use super::rows::{self, mutable, resolution_number, run_columns, signed, status_number};
+use super::rows::{self, mutable, run_columns, signed, status_number, suspension_number};
 
 impl Session<'_> {
-    fn execute(&self, sql: &str, params: impl Params) -> Stored<usize> {
+    pub(super) fn execute(&self, sql: &str, params: impl Params) -> Stored<usize> {
         self.prepare(sql)?.execute(params).map_err(failed)
     }
 
@@ -27,9 +27,9 @@ impl Session<'_> {
         let sql = concat!(
             "INSERT INTO run (",
             run_columns!(),
-            ") VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+            ") VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
         );
-        let params: [&dyn ToSql; 26] = [
+        let params: [&dyn ToSql; 30] = [
             &row.run_id,
             &row.owner,
             &row.agent_id,
@@ -46,7 +46,7 @@ impl Session<'_> {
             &row.ready_at,
             &row.deadline,
             &row.approval_id,
-            &row.approval.map(resolution_number),
+            &row.suspension.map(suspension_number),
             &row.fingerprint,
             &row.resume_fingerprint,
             &last.map(|last| last.claim),
@@ -56,6 +56,10 @@ impl Session<'_> {
             &row.created_at,
             &row.updated_at,
             &row.completed_at,
+            &signed(row.first_approval),
+            &signed(row.last_approval),
+            &row.approval_expiry,
+            &row.auto_resume,
         ];
         self.execute(sql, &params[..])?;
         Ok(self.connection.last_insert_rowid())
@@ -128,8 +132,8 @@ impl Session<'_> {
 
     fn set_key(&self, scope: &KeyScope, row: &KeyRow) -> Stored<usize> {
         self.execute(
-            "INSERT OR REPLACE INTO request (owner, op, key, fp, outcome, revision, status, expires_at) \
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+            "INSERT OR REPLACE INTO request (owner, op, key, fp, outcome, revision, status, expires_at, pending_approvals) \
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
             (
                 &scope.principal,
                 scope.operation,
@@ -139,6 +143,7 @@ impl Session<'_> {
                 signed(row.revision),
                 status_number(row.status),
                 row.expires_at,
+                signed(row.pending_approvals),
             ),
         )
     }
@@ -147,7 +152,7 @@ impl Session<'_> {
 impl Transaction for Session<'_> {
     fn key(&mut self, scope: &KeyScope) -> Stored<Option<KeyRow>> {
         self.one(
-            "SELECT fp, outcome, revision, status, expires_at FROM request WHERE owner = ?1 AND op = ?2 AND key = ?3",
+            "SELECT fp, outcome, revision, status, expires_at, pending_approvals FROM request WHERE owner = ?1 AND op = ?2 AND key = ?3",
             (&scope.principal, scope.operation, &scope.key),
             rows::key,
         )
@@ -159,7 +164,14 @@ impl Transaction for Session<'_> {
 
     fn overdue(&mut self, now: i64, limit: usize) -> Stored<Vec<RunRow>> {
         let sql = concat!("SELECT ", run_columns!(), " FROM run WHERE deadline <= ?1 ORDER BY deadline LIMIT ?2");
-        self.all(sql, (now, count(limit)), rows::run)
+        let mut due = self.all(sql, (now, count(limit)), rows::run)?;
+        let sql = concat!(
+            "SELECT ",
+            run_columns!(),
+            " FROM run WHERE approval_expiry <= ?1 AND (+deadline IS NULL OR +deadline > ?1) ORDER BY approval_expiry LIMIT ?2"
+        );
+        due.extend(self.all(sql, (now, count(limit - due.len())), rows::run)?);
+        Ok(due)
     }
 
     fn ended_before(&mut self, before: i64, limit: usize) -> Stored<Vec<RunRow>> {
@@ -185,6 +197,9 @@ impl Transaction for Session<'_> {
                 after.id
             }
         };
+        if let Some(RunChange::Insert(row) | RunChange::Update { after: row, .. }) = &changes.run {
+            self.change_approvals(run, row, &changes.approvals)?;
+        }
         for (kind, json) in &changes.bodies {
             self.written.bytes += json.as_ref().map_or(0, String::len);
             self.set_body(run, *kind, json.as_deref())?;
@@ -225,6 +240,7 @@ impl Transaction for Session<'_> {
         self.written.notifies = true;
         self.execute("DELETE FROM body WHERE id BETWEEN ?1 AND ?2", rows::body_ids(run))?;
         self.delete_events(run, u64::MAX)?;
+        self.delete_approvals(run)?;
         for table in ["admitted", "batch"] {
             self.execute(&format!("DELETE FROM {table} WHERE run = ?1"), [run])?;
         }

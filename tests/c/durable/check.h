@@ -50,6 +50,24 @@ static inline void dispatch(agenthost_host *host, const char *operation, const c
     agenthost_buffer_free(response);
 }
 
+/* The same for a principal. */
+static inline void dispatch_as(agenthost_host *host, const char *principal, const char *operation, const char *key, const char *body, const char *part) {
+    char message[1024];
+    agenthost_dispatch_options options;
+    agenthost_buffer *response = NULL;
+    agenthost_str text;
+    AGENTHOST_INIT(&options);
+    options.has_principal = 1;
+    options.principal = TEXT(principal);
+    envelope(message, sizeof message, operation, key, body);
+    CHECK(agenthost_dispatch_json_with(host, TEXT(message), &options, &response) == AGENTHOST_OK);
+    text.data = agenthost_buffer_data(response);
+    text.len = agenthost_buffer_len(response);
+    if (!holds(text, part)) fprintf(stderr, "%.*s\n", (int)text.len, text.data);
+    CHECK(holds(text, part));
+    agenthost_buffer_free(response);
+}
+
 /* An outcome without an error. */
 static inline void well(agenthost_status status, agenthost_outcome **place) {
     agenthost_outcome *outcome = *place;

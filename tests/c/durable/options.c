@@ -36,30 +36,14 @@ static void on_end(void *data) {
 }
 
 /* Ann sees what belongs to nobody, nobody sees anything, all others see everything. */
-static uint32_t sees(void *data, const agenthost_str *principal, const agenthost_str *owner) {
+static uint32_t sees(void *data, const agenthost_access_request *asked) {
     hook_calls *of = data;
     pthread_mutex_lock(&hook_lock);
     of->errors++;
     pthread_mutex_unlock(&hook_lock);
-    if (principal == NULL) return 0;
-    return is(*principal, "ann") ? owner == NULL : 1;
-}
-
-static void dispatch_as(agenthost_host *host, const char *principal, const char *operation, const char *key, const char *body, const char *part) {
-    char message[1024];
-    agenthost_dispatch_options options;
-    agenthost_buffer *response = NULL;
-    agenthost_str text;
-    AGENTHOST_INIT(&options);
-    options.has_principal = 1;
-    options.principal = TEXT(principal);
-    envelope(message, sizeof message, operation, key, body);
-    CHECK(agenthost_dispatch_json_with(host, TEXT(message), &options, &response) == AGENTHOST_OK);
-    text.data = agenthost_buffer_data(response);
-    text.len = agenthost_buffer_len(response);
-    if (!holds(text, part)) fprintf(stderr, "%.*s\n", (int)text.len, text.data);
-    CHECK(holds(text, part));
-    agenthost_buffer_free(response);
+    CHECK(asked->struct_size == sizeof *asked && asked->operation != 0 && asked->approver_count == 0);
+    if (asked->principal == NULL) return 0;
+    return is(*asked->principal, "ann") ? asked->owner == NULL : 1;
 }
 
 static void a_host_over_runs_has_its_options(void) {

@@ -29,8 +29,12 @@ static int take(agenthost_runs *runs, claim *out) {
         CHECK(is(claimed->context->run_id, "run") && is(claimed->input, "{\"n\":1}") && claimed->metadata.count == 1);
         snprintf(out->run_id, sizeof out->run_id, "%.*s", (int)claimed->run_id.len, claimed->run_id.data);
         snprintf(out->token, sizeof out->token, "%.*s", (int)claimed->token.len, claimed->token.data);
-        if (claimed->approval != NULL) {
-            CHECK(claimed->approval->resolution == AGENTHOST_APPROVAL_APPROVED);
+        if (claimed->approval_count != 0) {
+            const agenthost_decided_approval *first = claimed->approvals[0], *second = claimed->approvals[1];
+            CHECK(claimed->approval_count == 2 && is(first->arguments, "{\"path\":\"/tmp\"}") && second->arguments.len == 0);
+            CHECK(first->approval->resolution == AGENTHOST_APPROVAL_APPROVED && first->has_decided_by == 0);
+            CHECK(second->approval->resolution == AGENTHOST_APPROVAL_DENIED && is(second->approval->reason, "not today"));
+            CHECK(second->has_decided_by == 1 && is(second->decided_by, "bob") && second->expired == 0);
             CHECK(is(claimed->continuation, "[7]") && is(claimed->resume_input, "{\"go\":true}"));
         }
     }
@@ -91,11 +95,15 @@ static void a_run_lives(agenthost_runs *runs, const char *copy) {
     agenthost_new_event event;
     const agenthost_new_event *events[2];
     agenthost_suspension suspension;
+    agenthost_approval_request needed, welcome;
+    const agenthost_approval_request *approvals[2];
+    agenthost_approval_filter filter;
+    agenthost_str approver;
     agenthost_tool_result result;
     agenthost_list_runs list;
     claim first, second;
-    char body[512], approval[64];
-    inbox in = INBOX;
+    char body[512], approval[64], mail[64];
+    inbox in = INBOX, feed = INBOX;
     agenthost_str agent = {NULL, 0};
     int64_t sequence;
 
@@ -143,37 +151,72 @@ static void a_run_lives(agenthost_runs *runs, const char *copy) {
     agenthost_outcome_free(outcome);
 
     AGENTHOST_INIT(&suspension);
-    suspension.tool_call_id = TEXT("call 2");
-    suspension.tool_name = TEXT("delete");
+    AGENTHOST_INIT(&needed);
+    needed.tool_call_id = TEXT("call 2");
+    needed.tool_name = TEXT("delete");
+    needed.arguments = TEXT("{\"path\":\"/tmp\"}");
+    AGENTHOST_INIT(&welcome);
+    welcome.tool_call_id = TEXT("call 3");
+    welcome.tool_name = TEXT("mail");
+    welcome.on_denied = AGENTHOST_ON_DENIED_RESUME;
+    approver = TEXT("bob");
+    welcome.approvers = &approver;
+    welcome.approver_count = 1;
+    approvals[0] = &needed;
+    approvals[1] = &welcome;
+    suspension.approvals = approvals;
+    suspension.approval_count = 0;
+    badly(agenthost_runs_suspend(runs, TEXT("run"), TEXT(first.token), &suspension, NULL, NULL, &outcome), &outcome, AGENTHOST_CODE_INVALID_REQUEST, "approvals");
+    suspension.approval_count = 2;
+    CHECK(agenthost_runs_wait_approvals(runs, NULL, 0, 0, SOON, receive, &feed, NULL) == AGENTHOST_OK);
     suspension.continuation = TEXT("[7]");
     CHECK(agenthost_runs_wait_claim_lost(runs, TEXT("run"), TEXT(first.token), SOON, receive, &in, NULL) == AGENTHOST_OK);
     well(agenthost_runs_suspend(runs, TEXT("run"), TEXT(first.token), &suspension, NULL, NULL, &outcome), &outcome);
     CHECK(agenthost_outcome_submission(outcome)->status == AGENTHOST_RUN_WAITING_FOR_APPROVAL);
     CHECK(agenthost_outcome_submission(outcome)->revision == 3);
-    snprintf(approval, sizeof approval, "%.*s", (int)agenthost_outcome_approval_id(outcome).len, agenthost_outcome_approval_id(outcome).data);
+    CHECK(agenthost_outcome_approval_id_count(outcome) == 2 && agenthost_outcome_approval_id(outcome, 2).len == 0);
+    snprintf(approval, sizeof approval, "%.*s", (int)agenthost_outcome_approval_id(outcome, 0).len, agenthost_outcome_approval_id(outcome, 0).data);
+    snprintf(mail, sizeof mail, "%.*s", (int)agenthost_outcome_approval_id(outcome, 1).len, agenthost_outcome_approval_id(outcome, 1).data);
     agenthost_outcome_free(outcome);
     outcome = received(&in);
     CHECK(agenthost_outcome_status(outcome) == AGENTHOST_RUN_WAITING_FOR_APPROVAL);
     agenthost_outcome_free(outcome);
     badly(agenthost_runs_heartbeat(runs, TEXT("run"), TEXT(first.token), NULL, NULL, &outcome), &outcome, AGENTHOST_CODE_CONFLICT, "claim_lost");
 
+    outcome = received(&feed);
+    CHECK(agenthost_outcome_inbox_count(outcome) == 2 && agenthost_outcome_inbox_approval(outcome, 2) == NULL);
+    CHECK(is(agenthost_outcome_inbox_approval(outcome, 0)->arguments, "{\"path\":\"/tmp\"}") && agenthost_outcome_next(outcome) == 2);
+    CHECK(agenthost_outcome_inbox_approval(outcome, 1)->on_denied == AGENTHOST_ON_DENIED_RESUME);
+    agenthost_outcome_free(outcome);
+    AGENTHOST_INIT(&filter);
+    filter.state = AGENTHOST_APPROVAL_STATE_PENDING;
+    filter.approver = TEXT("bob");
+    well(agenthost_runs_list_approvals(runs, &filter, 0, 0, NULL, NULL, &outcome), &outcome);
+    CHECK(agenthost_outcome_inbox_count(outcome) == 1 && is(agenthost_outcome_inbox_approval(outcome, 0)->approvers[0], "bob"));
+    agenthost_outcome_free(outcome);
+    filter.state = 5;
+    badly(agenthost_runs_list_approvals(runs, &filter, 0, 0, NULL, NULL, &outcome), &outcome, AGENTHOST_CODE_INVALID_REQUEST, "state");
+
     snprintf(body, sizeof body, "{\"runId\":\"run\",\"expectedRevision\":3,\"approvalId\":\"%s\",\"resolution\":\"approved\"}", approval);
     dispatch(host, "resolve_approval", "resolve", body, "\"revision\":4");
-    snprintf(body, sizeof body, "{\"runId\":\"run\",\"expectedRevision\":4,\"approvalId\":\"%s\",\"input\":{\"go\":true}}", approval);
-    dispatch(host, "resume_run", "resume", body, "\"revision\":5");
+    snprintf(body, sizeof body, "{\"runId\":\"run\",\"expectedRevision\":4,\"approvalId\":\"%s\",\"resolution\":\"denied\",\"reason\":\"not today\"}", mail);
+    dispatch(host, "resolve_approval", "deny without a principal", body, "\"unauthorized\"");
+    dispatch_as(host, "bob", "resolve_approval", "deny", body, "\"revision\":5");
+    snprintf(body, sizeof body, "{\"runId\":\"run\",\"expectedRevision\":5,\"approvalId\":\"%s\",\"input\":{\"go\":true}}", approval);
+    dispatch(host, "resume_run", "resume", body, "\"revision\":6");
     CHECK(take(runs, &second) == 1);
     well(agenthost_runs_give_back(runs, TEXT("run"), TEXT(second.token), 0, NULL, NULL, &outcome), &outcome);
     agenthost_outcome_free(outcome);
     CHECK(take(runs, &second) == 1);
     badly(agenthost_runs_complete(runs, TEXT("run"), TEXT(second.token), TEXT("{1}"), NULL, NULL, &outcome), &outcome, AGENTHOST_CODE_INVALID_REQUEST, "result");
     badly(agenthost_runs_fail(runs, TEXT("run"), TEXT("no token"), TEXT("e"), NULL, NULL, &outcome), &outcome, AGENTHOST_CODE_INVALID_REQUEST, "token");
-    CHECK(agenthost_runs_wait_events(runs, TEXT("run"), 8, 0, SOON, receive, &in, NULL) == AGENTHOST_OK);
+    CHECK(agenthost_runs_wait_events(runs, TEXT("run"), 10, 0, SOON, receive, &in, NULL) == AGENTHOST_OK);
     well(agenthost_runs_complete(runs, TEXT("run"), TEXT(second.token), TEXT("\"done\""), NULL, NULL, &outcome), &outcome);
-    CHECK(agenthost_outcome_submission(outcome)->status == AGENTHOST_RUN_COMPLETED && agenthost_outcome_approval_id(outcome).len == 0);
+    CHECK(agenthost_outcome_submission(outcome)->status == AGENTHOST_RUN_COMPLETED && agenthost_outcome_approval_id_count(outcome) == 0);
     agenthost_outcome_free(outcome);
     outcome = received(&in);
     CHECK(agenthost_outcome_event_count(outcome) == 1 && agenthost_outcome_status(outcome) == AGENTHOST_RUN_COMPLETED);
-    CHECK(is(agenthost_outcome_event(outcome, 0)->type, "run_completed") && agenthost_outcome_next(outcome) == 9);
+    CHECK(is(agenthost_outcome_event(outcome, 0)->type, "run_completed") && agenthost_outcome_next(outcome) == 11);
     agenthost_outcome_free(outcome);
 
     AGENTHOST_INIT(&list);
@@ -181,13 +224,13 @@ static void a_run_lives(agenthost_runs *runs, const char *copy) {
     list.has_owner = AGENTHOST_OWNER_NONE;
     well(agenthost_runs_list(runs, &list, NULL, NULL, &outcome), &outcome);
     CHECK(agenthost_outcome_run_count(outcome) == 1 && is(agenthost_outcome_run(outcome, 0)->run_id, "run"));
-    CHECK(agenthost_outcome_run(outcome, 0)->head_sequence == 9 && agenthost_outcome_run(outcome, 0)->completed_at_unix_ms.present == 1);
+    CHECK(agenthost_outcome_run(outcome, 0)->head_sequence == 11 && agenthost_outcome_run(outcome, 0)->completed_at_unix_ms.present == 1);
     agenthost_outcome_free(outcome);
     well(agenthost_runs_compact(runs, TEXT("run"), 4, NULL, NULL, &outcome), &outcome);
     CHECK(agenthost_outcome_number(outcome) == 5);
     agenthost_outcome_free(outcome);
     conflicts(agenthost_runs_wait_events(runs, TEXT("run"), 0, 0, 0, NULL, NULL, &outcome), &outcome, AGENTHOST_REASON_CURSOR_EXPIRED, "firstSequence", 5);
-    conflicts(agenthost_runs_wait_events(runs, TEXT("run"), 10, 0, SOON, NULL, NULL, &outcome), &outcome, AGENTHOST_REASON_CURSOR_AHEAD, "headSequence", 9);
+    conflicts(agenthost_runs_wait_events(runs, TEXT("run"), 12, 0, SOON, NULL, NULL, &outcome), &outcome, AGENTHOST_REASON_CURSOR_AHEAD, "headSequence", 11);
     if (copy != NULL) {
         well(agenthost_runs_backup(runs, TEXT(copy), NULL, NULL, &outcome), &outcome);
         agenthost_outcome_free(outcome);

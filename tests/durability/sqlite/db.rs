@@ -88,7 +88,11 @@ pub(crate) fn creation(run_id: &str, agent_id: &str, owner: &str, now: i64) -> C
         ready_at: Some(now),
         deadline: None,
         approval_id: None,
-        approval: None,
+        suspension: None,
+        first_approval: 0,
+        last_approval: 0,
+        approval_expiry: None,
+        auto_resume: false,
         fingerprint: [7; 32],
         resume_fingerprint: None,
         last: None,
@@ -101,6 +105,7 @@ pub(crate) fn creation(run_id: &str, agent_id: &str, owner: &str, now: i64) -> C
         outcome: Outcome::Success,
         revision: 1,
         status: RunStatus::Created,
+        pending_approvals: 0,
         expires_at: now + 86_400_000,
     };
     let context = format!("{{\"runId\":\"{run_id}\",\"agentId\":\"{agent_id}\"}}");

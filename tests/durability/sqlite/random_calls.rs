@@ -6,7 +6,7 @@ use std::thread;
 use std::time::{Duration, SystemTime};
 
 use agenthost::protocol::{ExecutionContext, FreeJson, HostError, Metadata, Operation, Resolution};
-use agenthost::runs::{Claim, ClaimRequest, NewEvent, Reason, Runs, RunsOptions, Suspension};
+use agenthost::runs::{ApprovalRequest, Claim, ClaimRequest, NewEvent, Reason, ResumeMode, Runs, RunsOptions, Suspension};
 use agenthost::service::{Answer, Call, CancelRun, CreateRun, GetRun, Request, ResolveApproval, ResumeRun, RunSubmission};
 use serde::{Deserialize, Serialize};
 
@@ -257,13 +257,8 @@ impl Caller {
             }
             6..=8 => {
                 self.claims.remove(index);
-                let suspension = Suspension {
-                    tool_call_id: "call".to_owned(),
-                    tool_name: "tool".to_owned(),
-                    reason: String::new(),
-                    metadata: Metadata::new(),
-                    continuation: json("[1]"),
-                };
+                let approvals = vec![ApprovalRequest::new("call", "tool")];
+                let suspension = Suspension { approvals, continuation: json("[1]"), resume: ResumeMode::Explicit };
                 let suspended = self.runs.suspend(&claim, suspension).wait();
                 ("suspend", suspended.map_or_else(|error| refused(&error), |suspended| at(&suspended.submission)))
             }

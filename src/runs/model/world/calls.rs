@@ -2,9 +2,9 @@
 
 use super::{CallResult, ClientCall, DEADLINE, LEASE, LastRead, RUN, Worker, WorkerCall, World, name, rules, token_digest};
 use crate::protocol::{Operation, Resolution};
-use crate::runs::command::{ClaimHolder, Command, CommandOutput, End, NewRun, Retry, Target};
+use crate::runs::command::{ClaimHolder, Command, CommandOutput, End, NewApproval, NewRun, Retry, Target};
 use crate::runs::work::{Notifications, Work, execute};
-use crate::store::{EventRow, KeyScope, Reader};
+use crate::store::{EventRow, KeyScope, OnDenied, Reader};
 
 impl World {
     /// What makes a call another than those before: not needed where a repetition changes nothing.
@@ -70,12 +70,20 @@ impl World {
             WorkerCall::Suspend => {
                 self.shadow.suspends += 1;
                 let end_suspend = End::Suspend {
-                    // A retry makes a new id, as a library that has lost the answer would.
-                    approval_id: format!("approval {}", self.shadow.suspends),
-                    tool_call_id: "call".into(),
-                    tool_name: "tool".into(),
-                    reason: String::new(),
-                    metadata: Vec::new(),
+                    approvals: vec![NewApproval {
+                        // A retry makes a new id, as a library that has lost the answer would.
+                        approval_id: format!("approval {}", self.shadow.suspends),
+                        tool_call_id: "call".into(),
+                        tool_name: "tool".into(),
+                        reason: String::new(),
+                        metadata: Vec::new(),
+                        arguments: None,
+                        expires_at: None,
+                        on_denied: OnDenied::Fail,
+                        approvers: Vec::new(),
+                        not_owner: false,
+                    }],
+                    auto_resume: false,
                     continuation: "null".into(),
                 };
                 end(holder, number, end_suspend)

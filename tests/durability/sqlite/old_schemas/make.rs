@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use agenthost::host::{DispatchOptions, Host, HostOptions};
 use agenthost::protocol::{FreeJson, Metadata, Operation};
-use agenthost::runs::{Claim, ClaimRequest, NewEvent, Runs, RunsOptions, Suspension, ToolResult};
+use agenthost::runs::{ApprovalRequest, Claim, ClaimRequest, NewEvent, ResumeMode, Runs, RunsOptions, Suspension, ToolResult};
 use agenthost::store::SqliteStore;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -170,10 +170,12 @@ impl Maker {
 
     fn suspend(&mut self, run: &str) {
         let suspension = Suspension {
-            tool_call_id: "call-1".into(),
-            tool_name: "delete_files".into(),
-            reason: "it deletes".into(),
-            metadata: [("risk", "high")].into_iter().collect::<Metadata<'static>>(),
+            approvals: vec![ApprovalRequest {
+                reason: "it deletes".into(),
+                metadata: [("risk", "high")].into_iter().collect::<Metadata<'static>>(),
+                ..ApprovalRequest::new("call-1", "delete_files")
+            }],
+            resume: ResumeMode::Explicit,
             continuation: free(CONTINUATION),
         };
         self.opened.runs.suspend(&self.claims[run], suspension).wait().expect("it is suspended");

@@ -150,7 +150,7 @@ impl Older {
         let claimed = self.claim(run);
         assert_eq!(claimed.continuation.as_ref().map(|json| json.as_str()), Some(CONTINUATION));
         assert_eq!(claimed.resume_input.as_ref().map(|json| json.as_str()), Some("{\"go\":\"on\"}"));
-        let approval = claimed.approval.as_ref().expect("it was approved");
+        let approval = &claimed.approvals.first().expect("it was approved").view;
         assert_eq!((&*approval.tool_name, &*approval.reason), ("delete_files", "looked at it"));
         assert_eq!((approval.metadata.get("risk"), approval.metadata.get("by")), (Some("high"), Some("a person")));
         claimed
