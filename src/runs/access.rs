@@ -35,11 +35,13 @@ pub(crate) enum Access {
     Full,
 }
 
+type AccessFunction = dyn Fn(&AccessRequest<'_>) -> bool + Send + Sync;
+
 /// Who may do what with the runs of one opening.
 #[derive(Clone, Default)]
 pub(crate) struct AccessRule {
     /// Replaces everything else.
-    hook: Option<Hook<dyn Fn(&AccessRequest<'_>) -> bool + Send + Sync>>,
+    hook: Option<Hook<AccessFunction>>,
     /// Principals that may do everything with every run.
     operators: Arc<[String]>,
 }
@@ -78,7 +80,7 @@ impl AccessRule {
 }
 
 fn ask(
-    hook: &(dyn Fn(&AccessRequest<'_>) -> bool + Send + Sync),
+    hook: &AccessFunction,
     reader: &mut dyn Reader,
     principal: &str,
     run: &RunRow,

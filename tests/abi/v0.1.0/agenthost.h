@@ -84,9 +84,24 @@
 #define AGENTHOST_LOG_INFO 3
 
 /**
- * Log level: for whoever looks for a fault.
+ * Log level: for finding a fault.
  */
 #define AGENTHOST_LOG_DEBUG 4
+
+/**
+ * `agenthost_list_runs.has_owner`: whoever owns them.
+ */
+#define AGENTHOST_OWNER_ANY 0
+
+/**
+ * `agenthost_list_runs.has_owner`: only runs of `owner`, which is not empty.
+ */
+#define AGENTHOST_OWNER_GIVEN 1
+
+/**
+ * `agenthost_list_runs.has_owner`: only runs that no principal created.
+ */
+#define AGENTHOST_OWNER_NONE 2
 
 /**
  * The interface's version: major << 16 | minor. A library serves every header of its own major whose minor is not above its
@@ -149,6 +164,11 @@ typedef struct agenthost_runs agenthost_runs;
 typedef int32_t agenthost_status;
 
 /**
+ * Whether an approval can be decided, and what became of it.
+ */
+typedef int32_t agenthost_approval_state;
+
+/**
  * Borrowed UTF-8 text: pointer and length in bytes, not NUL-terminated, may contain U+0000. Length 0 ignores the pointer. What
  * the library hands out is valid until the function or callback that brought it returns, unless it says otherwise.
  * Frozen for ever: may be embedded and used in arrays.
@@ -163,6 +183,59 @@ typedef struct agenthost_str {
      */
     size_t len;
 } agenthost_str;
+
+/**
+ * Which approvals. All that is given has to fit.
+ */
+typedef struct agenthost_approval_filter {
+    /**
+     * `sizeof(agenthost_approval_filter)`.
+     */
+    size_t struct_size;
+    /**
+     * In this state; 0 for any.
+     */
+    agenthost_approval_state state;
+    /**
+     * `AGENTHOST_OWNER_...`: of the run.
+     */
+    uint32_t has_owner;
+    /**
+     * A principal; empty unless `has_owner` is `AGENTHOST_OWNER_GIVEN`.
+     */
+    struct agenthost_str owner;
+    /**
+     * 1: only of runs for `agent_id`.
+     */
+    uint32_t has_agent_id;
+    /**
+     * 0.
+     */
+    uint32_t reserved;
+    /**
+     * An agent; empty for runs without one, and when `has_agent_id` is 0.
+     */
+    struct agenthost_str agent_id;
+    /**
+     * That name this principal among their approvers; empty for any.
+     */
+    struct agenthost_str approver;
+    /**
+     * Of this run; empty for any.
+     */
+    struct agenthost_str run_id;
+    /**
+     * For this tool; empty for any.
+     */
+    struct agenthost_str tool_name;
+} agenthost_approval_filter;
+
+/**
+ * Gets the outcome of a call; it is yours. Runs once, on any thread, perhaps before the call returns, with no lock of the library
+ * held. It must be short: it may run on the thread that every write goes through. A call from it that would wait is
+ * `AGENTHOST_WOULD_DEADLOCK`.
+ */
+typedef void (*agenthost_outcome_done)(void *data, struct agenthost_outcome *outcome);
 
 /**
  * The state of a run.
@@ -504,7 +577,7 @@ typedef void (*agenthost_destroy)(void *data);
 typedef int32_t agenthost_operation;
 
 /**
- * What a slot is told about the call, beside the request. Borrowed until the slot returns.
+ * What a slot gets about the call, beside the request. Borrowed until the slot returns.
  */
 typedef struct agenthost_call {
     /**
@@ -745,13 +818,13 @@ typedef struct agenthost_service {
 
 /**
  * A log hook: level (`AGENTHOST_LOG_...`), message and fields, borrowed for the call. Runs on any thread that has something
- * to say, with no lock of the library held. It is told names of members and causes of failures, never the values of requests
+ * to say, with no lock of the library held. It gets names of members and causes of failures, never the values of requests
  * and answers.
  */
 typedef void (*agenthost_log)(void *data, int32_t level, struct agenthost_str message, struct agenthost_pairs fields);
 
 /**
- * What a host can be told when it is made. Zeros are the defaults.
+ * The options of a host. Zeros are the defaults.
  */
 typedef struct agenthost_host_options {
     /**
@@ -806,7 +879,7 @@ typedef struct agenthost_dispatch_options {
      */
     size_t struct_size;
     /**
-     * 1: `principal` is what the transport authenticated, UTF-8, not empty.
+     * 1: `principal` is what the transport authenticated, UTF-8, not empty, without U+0000. 0: there is none, and `principal` is empty.
      */
     uint32_t has_principal;
     /**
@@ -856,13 +929,45 @@ typedef struct agenthost_request_options {
 } agenthost_request_options;
 
 /**
- * Who may see a run, in place of the built-in rule (its owner, and calls without a principal): 1 shows it, anything else hides it as
- * `not_found`. `principal` is the call's, `owner` the run's, both borrowed for the call, NULL where there is none. Runs on any thread,
+ * What a rule of who may see a run is asked about. Borrowed for the call.
+ */
+typedef struct agenthost_access_request {
+    /**
+     * `sizeof(agenthost_access_request)`.
+     */
+    size_t struct_size;
+    /**
+     * Who calls; NULL for embedded use.
+     */
+    const struct agenthost_str *principal;
+    /**
+     * The principal that created the run; NULL where there was none.
+     */
+    const struct agenthost_str *owner;
+    /**
+     * What is asked for. Waiting for events counts as `AGENTHOST_LIST_EVENTS`.
+     */
+    agenthost_operation operation;
+    /**
+     * 0.
+     */
+    uint32_t reserved;
+    /**
+     * Of `AGENTHOST_RESOLVE_APPROVAL` the principals that the approval names, else those that the pending approvals name.
+     */
+    const struct agenthost_str *approvers;
+    /**
+     * The number of `approvers`.
+     */
+    size_t approver_count;
+} agenthost_access_request;
+
+/**
+ * Who may see a run and do to it what is asked, in place of the built-in rule (its owner and calls without a principal everything, an
+ * approver what names it): 1 allows it, anything else hides the run as `not_found`. It does not replace four eyes. Runs on any thread,
  * in the middle of a transaction: it must be quick, and must not call these runs.
  */
-typedef uint32_t (*agenthost_access)(void *data,
-                                     const struct agenthost_str *principal,
-                                     const struct agenthost_str *owner);
+typedef uint32_t (*agenthost_access)(void *data, const struct agenthost_access_request *request);
 
 /**
  * How runs are opened. Zeros are the defaults.
@@ -928,6 +1033,127 @@ typedef struct agenthost_runs_options {
 } agenthost_runs_options;
 
 /**
+ * What a denial does.
+ */
+typedef int32_t agenthost_on_denied;
+
+/**
+ * An approval as the inbox shows it: with all that it takes to judge and to decide it.
+ */
+typedef struct agenthost_inbox_approval {
+    /**
+     * `sizeof(agenthost_inbox_approval)`.
+     */
+    size_t struct_size;
+    /**
+     * Its place in the order of creation of all approvals: the cursor.
+     */
+    uint64_t position;
+    /**
+     * Its run.
+     */
+    struct agenthost_str run_id;
+    /**
+     * The run's revision now: what `resolve_approval` has to expect.
+     */
+    uint64_t revision;
+    /**
+     * The run's state now.
+     */
+    agenthost_run_status run_status;
+    /**
+     * Whether it can be decided, and what became of it.
+     */
+    agenthost_approval_state state;
+    /**
+     * 1: `owner` created the run. 0: no principal did.
+     */
+    uint32_t has_owner;
+    /**
+     * 1: the owner of the run may not decide it.
+     */
+    uint32_t not_owner;
+    /**
+     * The principal that created the run.
+     */
+    struct agenthost_str owner;
+    /**
+     * The agent of the run, or empty.
+     */
+    struct agenthost_str agent_id;
+    /**
+     * The approval, as the run's view shows it.
+     */
+    const struct agenthost_approval *approval;
+    /**
+     * JSON: what is to be approved, exactly. Empty where the worker gave none.
+     */
+    struct agenthost_str arguments;
+    /**
+     * When it is denied by itself, in milliseconds since the Unix epoch; null for never.
+     */
+    struct agenthost_optional_i64 expires_at_unix_ms;
+    /**
+     * What a denial does.
+     */
+    agenthost_on_denied on_denied;
+    /**
+     * 1: nobody decided it in time.
+     */
+    uint32_t expired;
+    /**
+     * The principals that may decide it.
+     */
+    const struct agenthost_str *approvers;
+    /**
+     * The number of `approvers`; 0: whoever may see the run.
+     */
+    size_t approver_count;
+    /**
+     * 1: `decided_by` decided it. 0: nobody known.
+     */
+    uint32_t has_decided_by;
+    /**
+     * 0.
+     */
+    uint32_t reserved;
+    /**
+     * The principal that decided it.
+     */
+    struct agenthost_str decided_by;
+} agenthost_inbox_approval;
+
+/**
+ * An approval that was decided, with what was decided about.
+ */
+typedef struct agenthost_decided_approval {
+    /**
+     * `sizeof(agenthost_decided_approval)`.
+     */
+    size_t struct_size;
+    /**
+     * The approval.
+     */
+    const struct agenthost_approval *approval;
+    /**
+     * JSON: what was approved or denied, exactly. Execute these and no others. Empty where the suspension gave none.
+     */
+    struct agenthost_str arguments;
+    /**
+     * 1: `decided_by` did. 0: nobody known.
+     */
+    uint32_t has_decided_by;
+    /**
+     * 1: nobody decided in time, which counts as denied.
+     */
+    uint32_t expired;
+    /**
+     * The principal that decided.
+     */
+    struct agenthost_str decided_by;
+} agenthost_decided_approval;
+
+/**
  * A run that was claimed, with all that there is to go on with.
  */
 typedef struct agenthost_claimed {
@@ -984,9 +1210,13 @@ typedef struct agenthost_claimed {
      */
     struct agenthost_pairs metadata;
     /**
-     * After a resume: the approval. Else NULL.
+     * After a resume: the approvals that were asked for, in order, all decided. NULL when there are none.
      */
-    const struct agenthost_approval *approval;
+    const struct agenthost_decided_approval *const *approvals;
+    /**
+     * The number of `approvals`.
+     */
+    size_t approval_count;
     /**
      * After a resume: what `suspend` was given, JSON. Else empty.
      */
@@ -1102,6 +1332,11 @@ typedef struct agenthost_run_summary {
 } agenthost_run_summary;
 
 /**
+ * Why a call conflicts with the state of a durable run: the `reason` in the error's details. 0: no such conflict.
+ */
+typedef int32_t agenthost_reason;
+
+/**
  * What a worker looks for.
  */
 typedef struct agenthost_claim_request {
@@ -1128,13 +1363,7 @@ typedef struct agenthost_claim_request {
 } agenthost_claim_request;
 
 /**
- * Gets the outcome of a call; it is yours. Runs once, on any thread, perhaps before the call returns, with no lock of the library
- * held. It must be short: it may run on the thread that every write goes through, and a blocking call from it waits for ever.
- */
-typedef void (*agenthost_outcome_done)(void *data, struct agenthost_outcome *outcome);
-
-/**
- * Something that happened, told by a worker.
+ * Something that happened, from a worker.
  */
 typedef struct agenthost_new_event {
     /**
@@ -1164,6 +1393,62 @@ typedef struct agenthost_new_event {
 } agenthost_new_event;
 
 /**
+ * An approval that a worker asks for. Two may be about the same tool call.
+ */
+typedef struct agenthost_approval_request {
+    /**
+     * `sizeof(agenthost_approval_request)`.
+     */
+    size_t struct_size;
+    /**
+     * The tool call that needs it: 1 to 255 bytes.
+     */
+    struct agenthost_str tool_call_id;
+    /**
+     * The tool: 1 to 255 bytes.
+     */
+    struct agenthost_str tool_name;
+    /**
+     * Why it is needed, at most 64 KiB; may be empty.
+     */
+    struct agenthost_str reason;
+    /**
+     * Strings that belong to it, at most 64 KiB, without sensitive names and names that begin with `agenthost.`.
+     */
+    struct agenthost_pairs metadata;
+    /**
+     * JSON: what is to be approved, exactly, at most 64 KiB. Empty: nothing in particular. Whoever may see the run sees it.
+     */
+    struct agenthost_str arguments;
+    /**
+     * When it is denied by itself, in milliseconds since the Unix epoch; null for never.
+     */
+    struct agenthost_optional_i64 expires_at_unix_ms;
+    /**
+     * What a denial does: `AGENTHOST_ON_DENIED_...`; 0 for `AGENTHOST_ON_DENIED_FAIL`.
+     */
+    agenthost_on_denied on_denied;
+    /**
+     * 1: the owner of the run may not decide it (four eyes).
+     */
+    uint32_t not_owner;
+    /**
+     * The principals that may decide it, each once; they see the run from then on. May be NULL when there are none: then whoever may see
+     * the run may decide.
+     */
+    const struct agenthost_str *approvers;
+    /**
+     * The number of `approvers`, at most 64.
+     */
+    size_t approver_count;
+} agenthost_approval_request;
+
+/**
+ * What makes a run go on once all its approvals are decided.
+ */
+typedef int32_t agenthost_resume_mode;
+
+/**
  * What a run waits for, and how it goes on.
  */
 typedef struct agenthost_suspension {
@@ -1172,25 +1457,25 @@ typedef struct agenthost_suspension {
      */
     size_t struct_size;
     /**
-     * The tool call that needs an approval: 1 to 255 bytes.
+     * The approvals.
      */
-    struct agenthost_str tool_call_id;
+    const struct agenthost_approval_request *const *approvals;
     /**
-     * The tool, not empty.
+     * The number of `approvals`, 1 to 64.
      */
-    struct agenthost_str tool_name;
-    /**
-     * Why it is needed; may be empty.
-     */
-    struct agenthost_str reason;
-    /**
-     * Strings that belong to the approval, without sensitive names.
-     */
-    struct agenthost_pairs metadata;
+    size_t approval_count;
     /**
      * JSON for the worker that goes on, at most 4 MiB; empty means null.
      */
     struct agenthost_str continuation;
+    /**
+     * What makes the run go on once all is decided: `AGENTHOST_RESUME_...`; 0 for `AGENTHOST_RESUME_EXPLICIT`.
+     */
+    agenthost_resume_mode resume;
+    /**
+     * 0.
+     */
+    uint32_t reserved;
 } agenthost_suspension;
 
 /**
@@ -1224,7 +1509,7 @@ typedef struct agenthost_tool_result {
 } agenthost_tool_result;
 
 /**
- * Which runs to list. All that is given has to fit.
+ * Which runs to list. All that is given has to fit. What is given beside a flag that does not ask for it is refused.
  */
 typedef struct agenthost_list_runs {
     /**
@@ -1236,11 +1521,11 @@ typedef struct agenthost_list_runs {
      */
     agenthost_run_status status;
     /**
-     * 1: only runs of `owner`.
+     * `AGENTHOST_OWNER_...`.
      */
     uint32_t has_owner;
     /**
-     * A principal; empty for runs without one.
+     * A principal; empty unless `has_owner` is `AGENTHOST_OWNER_GIVEN`.
      */
     struct agenthost_str owner;
     /**
@@ -1252,7 +1537,7 @@ typedef struct agenthost_list_runs {
      */
     uint32_t reserved;
     /**
-     * An agent; empty for runs without one.
+     * An agent; empty for runs without one, and when `has_agent_id` is 0.
      */
     struct agenthost_str agent_id;
     /**
@@ -1281,7 +1566,7 @@ typedef struct agenthost_list_runs {
 #define AGENTHOST_INVALID_ARGUMENT 2
 
 /**
- * A `struct_size` is too small, or the struct has an unknown tail that is not 0. Nothing happened.
+ * A `struct_size` is too small or over 4096, or the struct has an unknown tail that is not 0. Nothing happened.
  */
 #define AGENTHOST_INVALID_SIZE 3
 
@@ -1416,6 +1701,46 @@ typedef struct agenthost_list_runs {
 #define AGENTHOST_APPROVAL_DENIED 3
 
 /**
+ * It ends the run as failed.
+ */
+#define AGENTHOST_ON_DENIED_FAIL 1
+
+/**
+ * The run goes on once all is decided, and its worker is told.
+ */
+#define AGENTHOST_ON_DENIED_RESUME 2
+
+/**
+ * A client calls `resume_run`.
+ */
+#define AGENTHOST_RESUME_EXPLICIT 1
+
+/**
+ * The last decision does, in the same transaction; the resume input is then `{}`.
+ */
+#define AGENTHOST_RESUME_AUTO 2
+
+/**
+ * It can be decided.
+ */
+#define AGENTHOST_APPROVAL_STATE_PENDING 1
+
+/**
+ * It was approved.
+ */
+#define AGENTHOST_APPROVAL_STATE_APPROVED 2
+
+/**
+ * It was denied, or expired.
+ */
+#define AGENTHOST_APPROVAL_STATE_DENIED 3
+
+/**
+ * Its run ended before anybody decided it.
+ */
+#define AGENTHOST_APPROVAL_STATE_CLOSED 4
+
+/**
  * The request breaks a rule of the contract or of the service.
  */
 #define AGENTHOST_CODE_INVALID_REQUEST 1
@@ -1455,6 +1780,51 @@ typedef struct agenthost_list_runs {
  */
 #define AGENTHOST_CODE_INTERNAL 8
 
+/**
+ * The run is at another revision than the call expects; the number `currentRevision` says which.
+ */
+#define AGENTHOST_REASON_REVISION_MISMATCH 1
+
+/**
+ * The run's state does not allow the call.
+ */
+#define AGENTHOST_REASON_INVALID_STATE 2
+
+/**
+ * The approval is not the run's current one.
+ */
+#define AGENTHOST_REASON_APPROVAL_MISMATCH 3
+
+/**
+ * There is a run of that id, from another request.
+ */
+#define AGENTHOST_REASON_RUN_EXISTS 4
+
+/**
+ * The key was used for another request.
+ */
+#define AGENTHOST_REASON_IDEMPOTENCY_MISMATCH 5
+
+/**
+ * A worker has the run, or it waits for one: try again after the number `retryAfterMs`.
+ */
+#define AGENTHOST_REASON_CLAIM_HELD 6
+
+/**
+ * The worker does not have the run any more.
+ */
+#define AGENTHOST_REASON_CLAIM_LOST 7
+
+/**
+ * The events after the cursor were compacted away; those from the number `firstSequence` on are there.
+ */
+#define AGENTHOST_REASON_CURSOR_EXPIRED 8
+
+/**
+ * The cursor is after the run's last event, the number `headSequence`: it belongs to a run that was purged and created again.
+ */
+#define AGENTHOST_REASON_CURSOR_AHEAD 9
+
 #ifdef __cplusplus
 extern "C" {
 #endif // __cplusplus
@@ -1484,6 +1854,32 @@ void agenthost_buffer_free(struct agenthost_buffer *buffer);
  * threads may be changing it.
  */
 uint64_t agenthost_live(int32_t kind);
+
+/**
+ * Lists approvals, whoever owns their runs, in the order of their creation: those behind the cursor `after` (0: from the first), at
+ * most `limit` (1 to 1000; 0 for 100) and 4 MiB. `filter` may be NULL: all. It costs by the page, not by what there is. Outcome:
+ * approvals of the inbox, cursor.
+ */
+agenthost_status agenthost_runs_list_approvals(struct agenthost_runs *runs,
+                                               const struct agenthost_approval_filter *filter,
+                                               uint64_t after,
+                                               uint64_t limit,
+                                               agenthost_outcome_done done,
+                                               void *data,
+                                               struct agenthost_outcome **outcome);
+
+/**
+ * The same, and waits for an approval, at most `timeout_ms`, when there is none yet: the feed of a notifier, which keeps the cursor of
+ * what it has handled, and so loses none. The cursor of a page without approvals is `after`.
+ */
+agenthost_status agenthost_runs_wait_approvals(struct agenthost_runs *runs,
+                                               const struct agenthost_approval_filter *filter,
+                                               uint64_t after,
+                                               uint64_t limit,
+                                               uint64_t timeout_ms,
+                                               agenthost_outcome_done done,
+                                               void *data,
+                                               struct agenthost_outcome **outcome);
 
 /**
  * Answers a mutation.
@@ -1518,6 +1914,15 @@ agenthost_status agenthost_reply_error(struct agenthost_reply *reply, const stru
 agenthost_status agenthost_reply_json(struct agenthost_reply *reply, struct agenthost_str body);
 
 /**
+ * Answers any operation with `internal`, as the service failed, and logs why: `cause` and the fields, at `AGENTHOST_LOG_ERROR`. It is
+ * logged also when the call has another answer or was deferred (`AGENTHOST_ALREADY_DONE`). None of it reaches the caller. What is
+ * not UTF-8 is logged with replacement characters.
+ */
+agenthost_status agenthost_reply_fail(struct agenthost_reply *reply,
+                                      struct agenthost_str cause,
+                                      struct agenthost_pairs fields);
+
+/**
  * Takes the reply out of the slot. `*deferred` is yours: it works from any thread, one thread at a time, also after the slot
  * has returned, and needs exactly one `agenthost_reply_free`, answered or not. The borrowed reply then answers
  * `AGENTHOST_ALREADY_DONE`. A deferred reply keeps neither the service nor the request alive: copy what you need before the
@@ -1539,7 +1944,7 @@ void agenthost_reply_free(struct agenthost_reply *deferred);
 uint32_t agenthost_reply_is_abandoned(const struct agenthost_reply *reply);
 
 /**
- * Asks to be told that nobody waits for a deferred reply any more. `notify` runs at most once, on the thread that gives the
+ * Has `notify` run when nobody waits for a deferred reply any more. `notify` runs at most once, on the thread that gives the
  * call up, perhaps before this function returns, perhaps while another thread answers. `destroy` (may be NULL) runs exactly
  * once, after which `notify` is not running and will not run: on the thread of whichever of `notify`,
  * `agenthost_reply_free` or a failure of this function comes last. `AGENTHOST_ALREADY_DONE`: the call is answered, or has a
@@ -1554,8 +1959,8 @@ agenthost_status agenthost_reply_on_abandoned(struct agenthost_reply *deferred,
  * Makes a host. `options` may be NULL: every default.
  *
  * Takes `service->user_data` and `options->log_data` over whatever it returns: on failure both destroys have run before it
- * returns. (Except of a struct that is NULL or whose `struct_size` is below the first release's: there is nothing to read.) `why` may be NULL; on failure it gets a text that says which member, and what was
- * expected. `*host` is yours: one count.
+ * returns. (Except of a struct that is NULL or whose `struct_size` is below the first release's or over 4096: there is nothing to read.)
+ * `why` may be NULL; on failure it gets a text that says which member, and what was expected. `*host` is yours: one count.
  */
 agenthost_status agenthost_host_new(const struct agenthost_service *service,
                                     const struct agenthost_host_options *options,
@@ -1570,7 +1975,9 @@ agenthost_status agenthost_host_retain(struct agenthost_host *host);
 /**
  * Refuses new calls (they answer `unavailable`), waits up to `timeout_ms` for those in flight, then answers every deferred
  * one `unavailable`. 0 does not wait; UINT64_MAX waits for ever.
- * - `AGENTHOST_OK`: no slot, `done`, `notify` or log callback runs or will run, and `destroy` has returned. Closing again is OK.
+ * - `AGENTHOST_OK`: no slot, `done`, `notify` or log callback runs or will run, and `destroy` has returned. Closing again is OK. Only
+ *   what is asked for from then on still comes, on the thread that asks: the `done` of a dispatch (`unavailable`), and the `notify` of
+ *   `agenthost_reply_on_abandoned`, each before its function returns.
  * - `AGENTHOST_TIMED_OUT`: a callback is still on some thread's stack; nothing was destroyed; call again.
  * - `AGENTHOST_WOULD_DEADLOCK`: called from a callback of this host; the host is now closing.
  * - `AGENTHOST_FORKED`: nothing happened.
@@ -1599,7 +2006,7 @@ agenthost_status agenthost_dispatch_json(struct agenthost_host *host,
  * `options` may be NULL. `*response` is yours. A host that is closing or closed answers `unavailable`: that is OK.
  *
  * Not OK: `*response` is NULL. `AGENTHOST_NULL_ARGUMENT`; `AGENTHOST_INVALID_SIZE`; `AGENTHOST_INVALID_ARGUMENT`: a principal that
- * is empty or not UTF-8, or a flag that is not 0 or 1; `AGENTHOST_FORKED`.
+ * is empty, not UTF-8 or holds U+0000, or one beside `has_principal` 0, or a flag that is not 0 or 1; `AGENTHOST_FORKED`.
  */
 agenthost_status agenthost_dispatch_json_with(struct agenthost_host *host,
                                               struct agenthost_str message,
@@ -1613,7 +2020,8 @@ agenthost_status agenthost_dispatch_json_with(struct agenthost_host *host,
  * thread after the slot has returned, or later on the thread that answers, cancels, closes or drops the reply. Not OK: `done`
  * never runs. `message` is borrowed until this function returns, not until `done`. `options` may be NULL; a `timeout_ms` other
  * than 0 is `AGENTHOST_INVALID_ARGUMENT` (the library has no timer: use yours, and cancel). `pending` may be NULL. It is written
- * before the slot runs, so that another thread may cancel meanwhile.
+ * before the slot runs, so that another thread may cancel meanwhile. A dispatch that begins when the host is closing answers
+ * `unavailable`; its `done` runs before this function returns, also when `agenthost_host_close` has returned OK meanwhile.
  */
 agenthost_status agenthost_dispatch_json_async(struct agenthost_host *host,
                                                struct agenthost_str message,
@@ -1847,9 +2255,25 @@ const struct agenthost_error *agenthost_outcome_error(const struct agenthost_out
 const struct agenthost_submission *agenthost_outcome_submission(const struct agenthost_outcome *outcome);
 
 /**
- * Of suspend: the approval's id. Else empty.
+ * Of suspend: how many approvals it made.
  */
-struct agenthost_str agenthost_outcome_approval_id(const struct agenthost_outcome *outcome);
+size_t agenthost_outcome_approval_id_count(const struct agenthost_outcome *outcome);
+
+/**
+ * Of suspend: the id of an approval by its place from 0, in the order of the suspension. Else empty.
+ */
+struct agenthost_str agenthost_outcome_approval_id(const struct agenthost_outcome *outcome, size_t index);
+
+/**
+ * The number of approvals of the inbox.
+ */
+size_t agenthost_outcome_inbox_count(const struct agenthost_outcome *outcome);
+
+/**
+ * An approval of the inbox by its place from 0, or NULL.
+ */
+const struct agenthost_inbox_approval *agenthost_outcome_inbox_approval(const struct agenthost_outcome *outcome,
+                                                                        size_t index);
 
 /**
  * Of claim: the run, or NULL when there is none to be had.
@@ -1869,7 +2293,7 @@ int64_t agenthost_outcome_number(const struct agenthost_outcome *outcome);
 agenthost_run_status agenthost_outcome_status(const struct agenthost_outcome *outcome);
 
 /**
- * The cursor of the next page of events or runs. Else 0.
+ * The cursor of the next page of events, runs or approvals. Else 0.
  */
 uint64_t agenthost_outcome_next(const struct agenthost_outcome *outcome);
 
@@ -1914,9 +2338,25 @@ const struct agenthost_run_summary *agenthost_outcome_run(const struct agenthost
 void agenthost_outcome_free(struct agenthost_outcome *outcome);
 
 /**
+ * The reason of a conflict of durable runs, `AGENTHOST_REASON_...`; 0 for any other error, and for NULL. `error` is an outcome's, a
+ * response's, or one of your own.
+ */
+agenthost_reason agenthost_error_reason(const struct agenthost_error *error);
+
+/**
+ * A number that a conflict brings: `name` is the member of the error's details, `currentRevision`, `retryAfterMs`, `firstSequence` or
+ * `headSequence`, as the reason says. 1: `*number` is written. 0: there is none, and it is untouched. `error` as for
+ * `agenthost_error_reason`.
+ */
+uint32_t agenthost_error_number(const struct agenthost_error *error,
+                                struct agenthost_str name,
+                                uint64_t *number);
+
+/**
  * Takes the longest claimable run of the agents. Outcome: `agenthost_outcome_claimed`, NULL when there is none.
  *
  * Of this and all calls below: give `done` (and `data`), which gets the outcome later, or NULL and `outcome`, for which the call waits.
+ * A call that waits is `AGENTHOST_WOULD_DEADLOCK` inside a callback of runs.
  * Not OK: `done` does not run, and `*outcome` is NULL. Values that break a rule are an outcome with an error, which names the member.
  */
 agenthost_status agenthost_runs_claim(struct agenthost_runs *runs,
@@ -1950,7 +2390,8 @@ agenthost_status agenthost_runs_append_events(struct agenthost_runs *runs,
                                               struct agenthost_outcome **outcome);
 
 /**
- * Ends the claim and has the run wait for an approval. Outcome: `agenthost_outcome_submission`, `agenthost_outcome_approval_id`.
+ * Ends the claim and has the run wait for approvals, 1 to 64. Outcome: `agenthost_outcome_submission`, `agenthost_outcome_approval_id`
+ * for each, in order.
  */
 agenthost_status agenthost_runs_suspend(struct agenthost_runs *runs,
                                         struct agenthost_str run_id,
@@ -2016,7 +2457,8 @@ agenthost_status agenthost_runs_wait_claim_lost(struct agenthost_runs *runs,
                                                 struct agenthost_outcome **outcome);
 
 /**
- * Waits, at most `timeout_ms`, until one of the agents has a run that can be claimed. Outcome: 1 or 0, `agenthost_outcome_number`.
+ * Waits, at most `timeout_ms`, until one of the agents, of which there is at least one, has a run that can be claimed. Outcome: 1 or 0,
+ * `agenthost_outcome_number`.
  */
 agenthost_status agenthost_runs_wait_for_work(struct agenthost_runs *runs,
                                               const struct agenthost_str *agent_ids,
@@ -2110,17 +2552,23 @@ uint32_t agenthost_abi_version(void);
 #define AGENTHOST_CONVENIENCES
 
 /* Zeroes a struct of this header and sets its size. Works in C and C++. */
-#define AGENTHOST_INIT(pointer) (*(size_t *)agenthost_zero((pointer), sizeof *(pointer)) = sizeof *(pointer))
+#define AGENTHOST_INIT(pointer) agenthost_init((pointer), sizeof *(pointer))
 
 /* 1 when a struct that the library handed you has `member`. */
 #define AGENTHOST_HAS(pointer, type, member) \
     ((pointer)->struct_size >= offsetof(type, member) + sizeof((pointer)->member))
 
-static inline void *agenthost_zero(void *pointer, size_t size) {
+static inline void agenthost_init(void *pointer, size_t size) {
+#ifdef __cplusplus
+    unsigned char *bytes = static_cast<unsigned char *>(pointer);
+    size_t *struct_size = static_cast<size_t *>(pointer);
+#else
     unsigned char *bytes = (unsigned char *)pointer;
+    size_t *struct_size = (size_t *)pointer;
+#endif
     size_t i;
     for (i = 0; i < size; i++) bytes[i] = 0;
-    return pointer;
+    *struct_size = size;
 }
 
 /* A NUL-terminated text as an agenthost_str; NULL is the empty text. */
