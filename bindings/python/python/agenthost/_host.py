@@ -158,7 +158,8 @@ class Host(BaseHost):
             RuntimeError: The method is ``async def`` and an event loop runs in this thread (await :meth:`dispatch_json_async`
                 instead), or the home loop does not run; or this process is a fork of the one that made the host.
         """
-        seconds = self._timeout if timeout is None else checked_timeout(timeout)
+        if timeout is not None:
+            timeout = checked_timeout(timeout)
         opening = self._open
         call, operation, request = opening(data, principal)
         if call is None:
@@ -168,13 +169,15 @@ class Host(BaseHost):
         try:
             result = self._methods[operation](request, call)
             response = _complete(call, result)
-            if response is None:
-                response = response_or_awaitable(call, result)
         except BaseException as error:
             return failed(call, error)
-        if response is None:
-            return self._wait(call, result, seconds)
-        return response
+        if response is not None:
+            return response
+        try:
+            response = response_or_awaitable(call, result)
+        except BaseException as error:
+            return failed(call, error)
+        return self._wait(call, result, timeout) if response is None else response
 
     async def dispatch_json_async(
         self, data: bytes | bytearray | memoryview | str, *, principal: str = ABSENT, timeout: float | None = None
@@ -187,7 +190,8 @@ class Host(BaseHost):
         """
         if _running_loop() is None:
             raise no_asyncio()
-        seconds = self._timeout if timeout is None else checked_timeout(timeout)
+        if timeout is not None:
+            timeout = checked_timeout(timeout)
         opening = self._open
         call, operation, request = opening(data, principal)
         if call is None:
@@ -197,12 +201,16 @@ class Host(BaseHost):
         try:
             result = self._methods[operation](request, call)
             response = _complete(call, result)
-            if response is None:
-                response = response_or_awaitable(call, result)
+        except BaseException as error:
+            return failed(call, error)
+        if response is not None:
+            return response
+        try:
+            response = response_or_awaitable(call, result)
         except BaseException as error:
             return failed(call, error)
         if response is None:
-            return await self._answer(call, result, seconds)
+            return await self._answer(call, result, self._timeout if timeout is None else timeout)
         return response
 
     def __repr__(self) -> str:
@@ -259,9 +267,9 @@ class Host(BaseHost):
             self._awaited.pop(id(call), None)
         return decided(response)
 
-    def _wait(self, call: OpenCall, awaitable: Awaitable[Any], seconds: float | None) -> bytes:
+    def _wait(self, call: OpenCall, awaitable: Awaitable[Any], timeout: float | None) -> bytes:
         """Lets the service run on the home loop, and waits for it in this thread."""
-        until = Deadline(seconds)
+        until = Deadline(self._timeout if timeout is None else timeout)
         at_home = self._answer_at_home(call, awaitable)
         try:
             refuse_running_loop()
