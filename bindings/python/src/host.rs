@@ -13,6 +13,7 @@ use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyString, PyTuple};
 
+use crate::collector;
 use crate::context::Call;
 use crate::gil::{self, LARGE};
 use crate::json::{self, free_json_of, text_of};
@@ -61,12 +62,16 @@ impl NativeHost {
         let mut opened = if gil::is_given_up(bytes.len(), host.large) { gil::without(py, open) } else { open() };
         // Taken apart where it is: it is large, and each step in between would move it.
         match opened {
-            Ok(Opened::Answered(response)) => (py.None(), 0, PyBytes::new(py, &response)).into_pyobject(py),
+            Ok(Opened::Answered(response)) => {
+                let response = PyBytes::new(py, &response);
+                collector::paused(py, || (py.None(), 0, response).into_pyobject(py))
+            }
             Ok(Opened::Call(ref call, ref mut request, open)) => {
                 let (operation, source) = (call.operation, message.source());
                 let open = OpenCall::new(open, operation, this.clone().unbind());
                 let open = Bound::new(py, PyClassInitializer::from(Call::of(call, source)).add_subclass(open))?;
-                (open, operation as usize, request::object(py, request, source)?).into_pyobject(py)
+                let request = request::object(py, request, source)?;
+                collector::paused(py, || (open, operation as usize, request).into_pyobject(py))
             }
             Err(misuse) => Err(self::misuse(misuse)),
         }

@@ -1,7 +1,7 @@
 //! The native half of the Python package `agenthost`: carries values between Python and the core. It knows no rule of the
 //! protocol and no event loop, and runs no service: see `host` for why.
 //!
-//! 1. `values`, `user_code`, `enums`, `json`, `loads`, `message`, `texts` - from Python values to the core's and back.
+//! 1. `values`, `user_code`, `enums`, `json`, `loads`, `message`, `texts`, `collector` - from Python values to the core's and back.
 //! 2. `context`, `request`, `input`, `result`, `page` - the frozen objects of the contract. `members` - what most of them consist of.
 //! 3. `host` - the two halves of a dispatch. `gil` - when it is given up.
 //! 4. `durable` - a host of durable runs. `notifier` - how an event loop learns that its calls are answered.
@@ -9,6 +9,7 @@
 //! 6. `live` - what is alive. `interpreter` - where the module may be imported.
 
 mod client;
+mod collector;
 mod context;
 mod durable;
 mod enums;

@@ -5,10 +5,14 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyString};
 use serde::de::{DeserializeSeed, MapAccess, SeqAccess, Visitor};
 
-use crate::enums;
+use crate::{collector, enums};
 
 /// The Python objects of free JSON: what `json.loads` makes of it.
 pub(crate) fn loads<'py>(py: Python<'py>, text: &str) -> PyResult<Bound<'py, PyAny>> {
+    collector::paused(py, || built(py, text))
+}
+
+fn built<'py>(py: Python<'py>, text: &str) -> PyResult<Bound<'py, PyAny>> {
     if is_for_python(text) {
         let (value, _end): (Bound<'py, PyAny>, usize) = enums::scan_json(py)?.call1((text, 0))?.extract()?;
         return Ok(value);

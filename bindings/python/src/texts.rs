@@ -5,6 +5,7 @@ use agenthost::protocol::Metadata;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 
+use crate::collector;
 use crate::message::{Source, utf8};
 
 /// A message with more bytes is not kept for the texts in it: whoever keeps a call would keep what nobody wants.
@@ -60,7 +61,7 @@ impl<const N: usize> Texts<N> {
 
     /// The metadata that begins at that place, as a new dict.
     pub(crate) fn dict<'py>(&self, py: Python<'py>, start: usize) -> PyResult<Bound<'py, PyDict>> {
-        let dict = PyDict::new(py);
+        let dict = collector::paused(py, || PyDict::new(py));
         for index in (start..self.len()).step_by(2) {
             dict.set_item(self.get(py, index)?, self.get(py, index + 1)?)?;
         }

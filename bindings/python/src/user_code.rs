@@ -10,6 +10,8 @@ use pyo3::ffi::PyObject;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
+use crate::collector;
+
 unsafe extern "C-unwind" {
     /// The framework declares this function as one that never unwinds. It does when the interpreter ends the thread.
     #[link_name = "PyObject_CallObject"]
@@ -18,7 +20,7 @@ unsafe extern "C-unwind" {
 
 /// What `callable(argument)` returns.
 pub(crate) fn call<'py>(callable: &Bound<'py, PyAny>, argument: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-    let arguments = PyTuple::new(callable.py(), [argument])?;
+    let arguments = collector::paused(callable.py(), || PyTuple::new(callable.py(), [argument]))?;
     let stop = StopThread;
     // SAFETY: both objects are alive, and this thread is attached to the interpreter, as `callable.py()` proves. A thread that
     // is ended inside unwinds to this frame and stops in it, so nothing above is ever unwound.

@@ -9,7 +9,7 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBool, PyDict, PyInt, PyString, PyType};
 
-use crate::{enums, user_code};
+use crate::{collector, enums, user_code};
 
 /// The error for a value of another type.
 pub(crate) fn wrong_type(name: &str, expected: &str, value: &Bound<'_, PyAny>) -> PyErr {
@@ -111,7 +111,7 @@ fn pair(name: &str, key: &Bound<'_, PyAny>, value: &Bound<'_, PyAny>) -> PyResul
 
 /// Metadata as a new dict.
 pub(crate) fn dict<'py>(py: Python<'py>, metadata: &Metadata<'_>) -> PyResult<Bound<'py, PyDict>> {
-    let dict = PyDict::new(py);
+    let dict = collector::paused(py, || PyDict::new(py));
     for (name, value) in metadata.iter() {
         dict.set_item(name, value)?;
     }

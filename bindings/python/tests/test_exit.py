@@ -61,14 +61,6 @@ LOADS = {
             raise NotFound("no")
         REFUSAL = b'{"protocolVersion":"2026-07-01","requestId":"r","operation":"get_run","ok":false,"error":{"code":"conflict"}}'
         """,
-    "garbage that runs the application's code": """
-        class Garbage:
-            def __init__(self): self.me = self
-            def __del__(self): sum(range(50))
-        def get(request, call):
-            Garbage(), Garbage()
-            return RunView("run-1", 1, "running", CONTEXT, result=[[], {}] * 50)
-        """,
 }
 
 
