@@ -174,6 +174,8 @@ fn demo(file: &str) -> Result<(), Failure> {
         "run_started",
         "progress",
         "approval_required",
+        "approval_required",
+        "approval_denied",
         "approval_granted",
         "run_resumed",
         "run_reclaimed",

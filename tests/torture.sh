@@ -6,6 +6,6 @@ cd "$(dirname "$0")/.."
 cargo test --quiet -p agenthost --test durability_sqlite -- torture "${1:-1000}"
 # The model alone is optimized: all that it depends on would take longer than it saves.
 AGENTHOST_MODEL=large cargo test --quiet -p agenthost --lib --config 'profile.dev.package.agenthost.opt-level=1' -- \
-    --nocapture --exact runs::model::every_interleaving_keeps_the_promises
+    --nocapture runs::model
 tests/c/tsan.sh
 tests/miri.sh

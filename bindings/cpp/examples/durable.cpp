@@ -24,7 +24,7 @@ void work(const agenthost::runs& runs) {
             // Another worker may have been quicker.
             if (!claimed) continue;
             try {
-                if (!claimed->approval) {
+                if (claimed->approvals.empty()) {
                     runs.append_events(claimed->claim, {{"draft", R"({"words":120})"}}, "draft");
                     runs.suspend(claimed->claim, {{{"publish-1", "publish", "the page will be public", R"({"page":"/otters"})"}}, R"({"draft":1})"});
                 } else {

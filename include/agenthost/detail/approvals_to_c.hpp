@@ -10,6 +10,7 @@
 #include <agenthost/approvals.hpp>
 #include <agenthost/detail/to_c.hpp>
 #include <agenthost/errors.hpp>
+#include <agenthost/options.hpp>
 
 #include <vector>
 
