@@ -15,5 +15,6 @@ mod many;
 mod operators;
 mod owners;
 mod panics;
+mod several;
 mod waiting;
 mod workers;
