@@ -197,7 +197,7 @@ fn claim_among(runs: &agenthost::runs::Runs, count: usize) -> f64 {
 }
 
 /// Writes many rows at once, past the library: `number` counts from 1 to `count` (?1), ?2 is `run-COUNT`.
-fn fill(path: &Path, sql: &str, count: usize) {
+pub(crate) fn fill(path: &Path, sql: &str, count: usize) {
     let connection = Connection::open(path).expect("the database opens");
     connection.busy_timeout(std::time::Duration::from_secs(60)).expect("it is set");
     let count = i64::try_from(count).expect("a count of rows");

@@ -2,6 +2,7 @@
 //! measured beside it in the same run: machines differ, ratios less. `--json` for machines, `--quick` for a tenth of the rows, `--appends`
 //! for appends alone.
 
+mod approvals;
 mod creates;
 mod files;
 mod notification;
@@ -55,6 +56,7 @@ fn measure(scratch: &Scratch, scale: usize) -> Value {
         "append_us": files::appends(scratch),
         "first_256_events_us": files::pages(scratch, scale),
         "claim_us": files::claims(scratch, scale),
+        "approvals_us": approvals::measure(scratch, scale),
         "notify_another_process_us": notification::measure(scratch),
     })
 }
