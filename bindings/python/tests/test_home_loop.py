@@ -90,23 +90,51 @@ def test_a_call_under_way_survives_another_one_that_ends_the_loop() -> None:
         assert ok(finished(thread, outcome))["runId"] == "run-1"
 
 
-def test_a_loop_that_cannot_go_on_is_replaced() -> None:
-    loops: list[Any] = []
+def breaking(loop: Any) -> None:
+    """The loop's next look at its descriptors fails, as it does when there are none left."""
+    select = loop._selector.select
 
+    def fail(timeout: float | None = None) -> Any:
+        loop._selector.select = select
+        raise OSError("no descriptors")
+
+    loop._selector.select = fail
+
+
+def test_a_loop_that_cannot_go_on_is_replaced() -> None:
     async def get(request: agenthost.GetRun, call: agenthost.Call) -> Any:
         if request.run_id == "breaks":
-            loop: Any = asyncio.get_running_loop()
-            loops.append(loop)
-            select = loop._selector.select
-
-            def fail(timeout: float | None = None) -> Any:
-                loop._selector.select = select
-                raise OSError("no descriptors")
-
-            loop._selector.select = fail
+            breaking(asyncio.get_running_loop())
             await asyncio.sleep(60)
         return VIEW
 
     with Host(serving(get)) as host:
-        assert reason(host.dispatch_json(get_run("breaks"))) in ("dropped", "cancelled")
+        for _ in range(20):
+            assert reason(host.dispatch_json(get_run("breaks"))) in ("dropped", "cancelled")
+            assert ok(host.dispatch_json(get_run()))["runId"] == "run-1"
+
+
+def test_a_call_that_comes_while_a_loop_ends_is_not_given_to_it() -> None:
+    async def lingers() -> None:
+        try:
+            await asyncio.sleep(60)
+        except asyncio.CancelledError:
+            ending.set()
+            await asyncio.sleep(60)
+
+    async def get(request: agenthost.GetRun, call: agenthost.Call) -> Any:
+        if request.run_id == "breaks":
+            background.add(asyncio.ensure_future(lingers()))
+            await asyncio.sleep(0)
+            breaking(asyncio.get_running_loop())
+        else:
+            await asyncio.sleep(1.5)
+        return VIEW
+
+    ending = threading.Event()
+    background: set[Any] = set()
+    with Host(serving(get)) as host:
+        thread, _ = in_thread(lambda: host.dispatch_json(get_run("breaks")))
+        assert ending.wait(SOON)
         assert ok(host.dispatch_json(get_run()))["runId"] == "run-1"
+        thread.join(SOON)

@@ -273,8 +273,7 @@ class Host(BaseHost):
         at_home = self._answer_at_home(call, awaitable)
         try:
             refuse_running_loop()
-            loop = self._home.running()
-            future = asyncio.run_coroutine_threadsafe(at_home, loop)
+            future, loop = self._home.submit(at_home)
         except RuntimeError:
             at_home.close()
             discard(awaitable)
